@@ -1,0 +1,194 @@
+package io.github.quiverspark.conf;
+
+import io.github.quiverspark.conf.Setting.Scope;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.SparkConf;
+import org.apache.spark.internal.config.ConfigBuilder;
+import org.apache.spark.internal.config.ConfigEntry;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.internal.SQLConf$;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Every {@code spark.quiver.*} setting, in one table; {@code docs/configuration.md} is generated from it
+ * ({@link SettingsDocs}).
+ *
+ * <p>Session settings are read on the driver only: an executor's {@link SQLConf} is not the session's.
+ */
+public final class QuiverSettings {
+  /** What every key of ours starts with. */
+  public static final String PREFIX = "spark.quiver.";
+
+  public static final Setting<Boolean> ENABLED = Setting.ofBoolean(PREFIX + "enabled", true, Scope.BOTH,
+      "Whether Quiver is used. False at start-up: the plugin leaves Spark's own cache format in place. False at run time: what is"
+          + " cached already stays readable and is read through Spark's own scan node; new relations are still stored by Quiver,"
+          + " because Spark fixes the cache serializer of an application when it first caches something.");
+
+  public static final Setting<String> CODEC = Setting.ofChoice(PREFIX + "compression.codec", "zstd",
+      List.of("pack", "zstd", "lz4", "none"), Scope.RUN_TIME,
+      "How column data is compressed. `pack`: light-weight encodings chosen for each buffer from a sample. `zstd` and `lz4`: standard"
+          + " Arrow IPC body compression. `none`: plain Arrow buffers, which are read in place. Taken when a relation is cached; batches"
+          + " carry their codec, so that relations of different codecs live side by side.");
+
+  public static final Setting<Integer> ZSTD_LEVEL = Setting.ofInt(PREFIX + "compression.zstd.level", 1, 1, 22, Scope.RUN_TIME,
+      "Compression level of the `zstd` codec: higher is smaller and slower to build.");
+
+  public static final Setting<Long> BATCH_MAX_BYTES = Setting.ofBytes(PREFIX + "batch.maxBytes", "4m", "1", "1g", Scope.RUN_TIME,
+      "A batch is closed once it has this many decoded bytes, or `spark.sql.inMemoryColumnarStorage.batchSize` rows, whichever comes"
+          + " first. A larger row is a batch of its own.");
+
+  public static final Setting<Boolean> SCAN_ENABLED = Setting.ofBoolean(PREFIX + "scan.enabled", true, Scope.RUN_TIME,
+      "Whether operators with generated code read column vectors of the cache directly (fused reader). False: all operators read rows,"
+          + " through Spark's own scan node.");
+
+  public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytes(PREFIX + "native.memoryLimit", "0", "0", "1024t", Scope.START,
+      "Upper limit of the native memory that encoders, decoders and exported batches of one process may hold together; a task that would"
+          + " exceed it fails with a message that says so. 0: no limit. Running tasks need a few times `spark.quiver.batch.maxBytes` each;"
+          + " the cache itself is on the Java heap.");
+
+  public static final Setting<String> STATUS = Setting.ofOutput(PREFIX + "status",
+      "`on`, or `off: ` and the reason; set by the plugin when the application starts. `SET spark.quiver.status` shows it.");
+
+  public static final Setting<String> VERSION = Setting.ofOutput(PREFIX + "version",
+      "Version of Quiver; set by the plugin when the application starts.");
+
+  private static final List<Setting<?>> ALL =
+      List.of(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED, MEMORY_LIMIT, STATUS, VERSION);
+
+  private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
+  private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
+
+  static {
+    register();
+  }
+
+  private QuiverSettings() {}
+
+  /** All settings, in the order of the documentation. */
+  public static List<Setting<?>> all() {
+    return ALL;
+  }
+
+  /** Whether Quiver's scan node and readers are to be used by this session. */
+  public static boolean enabled(SQLConf conf) {
+    return ENABLED.read(conf);
+  }
+
+  /** Whether the fused reader may be planned in this session. */
+  public static boolean scanEnabled(SQLConf conf) {
+    return ENABLED.read(conf) && SCAN_ENABLED.read(conf);
+  }
+
+  /** Decoded bytes after which a batch is closed. */
+  public static long batchMaxBytes(SQLConf conf) {
+    return BATCH_MAX_BYTES.read(conf);
+  }
+
+  /**
+   * Options for {@code Native.newEncoder}: {@code key=value} lines. To be called on the driver when a relation is cached; also warns,
+   * once for each, of settings that do not exist.
+   */
+  public static String encoderOptions(SQLConf conf) {
+    warnOfUnknown(CollectionConverters.asJava(conf.getAllConfs()).keySet());
+    return "codec=" + CODEC.read(conf) + "\nzstd.level=" + ZSTD_LEVEL.read(conf);
+  }
+
+  /** Options for {@code Native.configure}; threads is the number of task threads of this process. */
+  public static String processOptions(SparkConf conf, int threads) {
+    return "threads=" + threads + "\nmemory.limit=" + MEMORY_LIMIT.read(conf);
+  }
+
+  /** Throws {@link IllegalArgumentException} for the first setting whose start-up value is wrong; warns of unknown keys. */
+  public static void check(SparkConf conf) {
+    List<String> keys = new ArrayList<>();
+    for (scala.Tuple2<String, String> entry : conf.getAllWithPrefix(PREFIX)) {
+      keys.add(PREFIX + entry._1());
+    }
+    for (Setting<?> setting : ALL) {
+      if (keys.contains(setting.key())) {
+        setting.parse(conf.get(setting.key()));
+      }
+    }
+    warnOfUnknown(keys);
+  }
+
+  /** Logs one warning for each key that starts like ours, is none of ours, and has not been warned of before. */
+  public static void warnOfUnknown(Collection<String> keys) {
+    for (String key : keys) {
+      if (key.startsWith(PREFIX) && find(key) == null && WARNED.add(key)) {
+        String near = nearest(key);
+        LOG.warn("{} is not a setting of Quiver and has no effect{}", key, near == null ? "" : "; did you mean " + near + "?");
+      }
+    }
+  }
+
+  static Setting<?> find(String key) {
+    for (Setting<?> setting : ALL) {
+      if (setting.key().equals(key)) {
+        return setting;
+      }
+    }
+    return null;
+  }
+
+  /** The key with the smallest edit distance, if it is close (a typing error, another case, a forgotten letter). */
+  static String nearest(String key) {
+    String best = null;
+    int bestDistance = 4;
+    for (Setting<?> setting : ALL) {
+      int distance = editDistance(key.toLowerCase(java.util.Locale.ROOT), setting.key().toLowerCase(java.util.Locale.ROOT));
+      if (distance < bestDistance) {
+        bestDistance = distance;
+        best = setting.key();
+      }
+    }
+    return best;
+  }
+
+  private static int editDistance(String a, String b) {
+    int[] previous = new int[b.length() + 1];
+    for (int j = 0; j <= b.length(); j++) {
+      previous[j] = j;
+    }
+    for (int i = 1; i <= a.length(); i++) {
+      int[] current = new int[b.length() + 1];
+      current[0] = i;
+      for (int j = 1; j <= b.length(); j++) {
+        int change = previous[j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        current[j] = Math.min(change, Math.min(previous[j], current[j - 1]) + 1);
+      }
+      previous = current;
+    }
+    return previous[b.length()];
+  }
+
+  /**
+   * Makes the settings known to Spark, so that {@code spark.conf.set} refuses a wrong value at once, {@code SET -v} lists them, and
+   * start-up settings cannot be changed in vain. A key that is known already (a second class loader) is left alone.
+   */
+  private static void register() {
+    for (Setting<?> setting : ALL) {
+      if (SQLConf$.MODULE$.containsConfigKey(setting.key())) {
+        continue;
+      }
+      boolean fixed = setting.scope() == Scope.START || setting.scope() == Scope.OUTPUT;
+      ConfigBuilder builder = fixed ? SQLConf.buildStaticConf(setting.key()) : SQLConf.buildConf(setting.key());
+      var typed = builder.doc(setting.doc()).version("").stringConf().transform(text -> {
+        setting.parse(text);
+        return text;
+      });
+      if (setting.defaultText() == null) {
+        typed.createOptional();
+      } else {
+        ConfigEntry<String> entry = typed.createWithDefault(setting.defaultText());
+        assert entry.key().equals(setting.key());
+      }
+    }
+  }
+}
