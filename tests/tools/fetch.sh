@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Fetches what the tests and the demonstration need into the cache folder.
+#
+# usage: tests/tools/fetch.sh spark [VERSION]     a Spark distribution (the pip package has everything spark-submit needs)
+#        tests/tools/fetch.sh python              a virtual environment with tests/requirements.txt
+#        tests/tools/fetch.sh tpch SCALE          TPC-H tables as Parquet
+#
+# QUIVER_CACHE names another cache folder, which several clones may share. Everything is made under a temporary name and
+# renamed when complete (the environment, which cannot be moved, gets a stamp instead), so an interrupted run leaves nothing
+# that looks finished.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cache=${QUIVER_CACHE:-$root/.cache}
+python=${PYTHON:-python3}
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
+
+say() { echo "[fetch] $*" >&2; }
+
+fetch_spark() {
+  local version=$1 dest=$cache/spark-$1
+  [ -d "$dest/pyspark/jars" ] && return
+  say "Spark $version (about 450 MB, once) -> $dest"
+  local tmp
+  tmp=$(mktemp -d "$cache/spark-$version.XXXXXX")
+  # shellcheck disable=SC2064  # expand now
+  trap "rm -rf '$tmp'" EXIT
+  "$python" -m pip install --quiet --no-deps --root-user-action=ignore --target "$tmp/home" "pyspark==$version"
+  [ -d "$dest" ] || mv -T "$tmp/home" "$dest"
+  rm -rf "$tmp"
+  trap - EXIT
+  say "Spark $version is ready"
+}
+
+fetch_python() {
+  local want have stamp=$cache/venv/.complete
+  want=$(sha256sum < "$root/tests/requirements.txt")
+  have=$(cat "$stamp" 2>/dev/null || true)
+  [ "$want" = "$have" ] && return
+  say "Python packages of tests/requirements.txt (about 150 MB, once) -> $cache/venv"
+  rm -f "$stamp"
+  [ -x "$cache/venv/bin/python" ] || "$python" -m venv --clear "$cache/venv"
+  "$cache/venv/bin/python" -m pip install --quiet --requirement "$root/tests/requirements.txt"
+  echo "$want" > "$stamp"
+  say "Python packages are ready"
+}
+
+fetch_tpch() {
+  local scale=$1 dest=$cache/tpch-$1
+  [ -d "$dest" ] && return
+  fetch_python
+  say "TPC-H lineitem, orders and customer at scale $scale -> $dest"
+  local tmp
+  tmp=$(mktemp -d "$cache/tpch-$scale.XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf '$tmp'" EXIT
+  # two files a table: each task of a two-core machine gets one
+  "$cache/venv/bin/tpchgen-cli" -s "$scale" --format=parquet --tables=lineitem,orders,customer --parts=2 --output-dir="$tmp/data"
+  [ -d "$dest" ] || mv -T "$tmp/data" "$dest"
+  rm -rf "$tmp"
+  trap - EXIT
+}
+
+case ${1:-} in
+  spark) fetch_spark "${2:-4.1.4}" ;;
+  python) fetch_python ;;
+  tpch) fetch_tpch "${2:?scale}" ;;
+  *) sed -n '2,11p' "$0" >&2; exit 2 ;;
+esac
