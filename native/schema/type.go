@@ -2,6 +2,12 @@
 // JSON, how it is stored as Arrow, and which buffers an array of it has.
 package schema
 
+import (
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+)
+
 // Kind is the physical kind of a type: it decides the Arrow buffers and the
 // UnsafeRow form. Spark types that share both (int and date, long and
 // timestamp …) share a Kind.
@@ -93,6 +99,9 @@ type Schema struct {
 	// node and the first Arrow buffer of top-level column i within a record
 	// batch message; entry len(Fields) is the total.
 	FirstNode, FirstBuffer []int
+
+	arrowOnce sync.Once
+	arrow     *arrow.Schema
 }
 
 // New builds a Schema and its node and buffer indexes.
