@@ -1,0 +1,93 @@
+package io.github.quiverspark.read;
+
+import io.github.quiverspark.CorruptBatchException;
+import io.github.quiverspark.QuiverCachedBatch;
+import io.github.quiverspark.nativelib.Native;
+import io.github.quiverspark.nativelib.NativeLoader;
+import io.github.quiverspark.task.TaskResource;
+import io.github.quiverspark.vector.QuiverVector;
+import io.github.quiverspark.vector.VectorBuilder;
+import org.apache.spark.sql.types.DataType;
+
+/** A native decoder of one projection, made when the first batch comes and closed with the iterator or the task. */
+final class BatchDecoder extends TaskResource {
+  private final Projection projection;
+  private final ReadObserver observer;
+  private final int nodes;
+  private final long[] layout;
+  private long handle;
+
+  BatchDecoder(Projection projection, ReadObserver observer) {
+    this.projection = projection;
+    this.observer = observer;
+    int n = 0;
+    for (DataType t : projection.types()) {
+      n += VectorBuilder.nodes(t);
+    }
+    nodes = n;
+    layout = new long[VectorBuilder.LAYOUT_HEADER + VectorBuilder.LAYOUT_PER_NODE * n];
+  }
+
+  /** Decodes the projected columns into fresh vectors, which stay valid for ever. */
+  QuiverVector[] decodeVectors(QuiverCachedBatch batch) {
+    enter();
+    try {
+      byte[][] buffers = new byte[VectorBuilder.BUFFERS_PER_NODE * nodes][];
+      Native.decodeVectors(handle(), batch.header(), batch.segments(), layout, buffers);
+      checkRows(batch);
+      return VectorBuilder.build(projection.types(), batch.numRows(), layout, buffers);
+    } finally {
+      exit();
+    }
+  }
+
+  /** Decodes the projected columns for {@link #nextRows}. */
+  void decodeRows(QuiverCachedBatch batch) {
+    enter();
+    try {
+      Native.decodeRows(handle(), batch.header(), batch.segments(), layout);
+      checkRows(batch);
+    } finally {
+      exit();
+    }
+  }
+
+  /** The next block of rows of the decoded batch, as {@link Native#nextRows}. */
+  byte[] nextRows(int[] ends, int targetBytes) {
+    enter();
+    try {
+      return Native.nextRows(handle(), ends, targetBytes);
+    } finally {
+      exit();
+    }
+  }
+
+  /** Notes a batch of which nothing but the row count was read. */
+  void countOnly(QuiverCachedBatch batch) {
+    observer.batchRead(batch.numRows(), 0, 0);
+  }
+
+  @Override
+  protected void release() {
+    long h = handle;
+    handle = 0;
+    if (h != 0) {
+      Native.close(h);
+    }
+  }
+
+  private long handle() {
+    if (handle == 0) {
+      NativeLoader.load();
+      handle = Native.newDecoder(projection.schemaJson(), projection.indexes());
+    }
+    return handle;
+  }
+
+  private void checkRows(QuiverCachedBatch batch) {
+    if (layout[0] != batch.numRows()) {
+      throw new CorruptBatchException("message has " + layout[0] + " rows, the batch " + batch.numRows());
+    }
+    observer.batchRead(batch.numRows(), layout[1], layout[2]);
+  }
+}

@@ -1,0 +1,35 @@
+package io.github.quiverspark.read;
+
+import io.github.quiverspark.QuiverCachedBatch;
+import org.apache.spark.sql.columnar.CachedBatch;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+
+/** What both readers share: the input, the decoder, and the walk over batches that have rows. */
+abstract class BatchIterator<T> extends AbstractIterator<T> {
+  protected final Projection projection;
+  protected final BatchDecoder decoder;
+  private final Iterator<CachedBatch> input;
+
+  BatchIterator(Projection projection, Iterator<CachedBatch> input, ReadObserver observer) {
+    this.projection = projection;
+    this.input = input;
+    this.decoder = new BatchDecoder(projection, observer);
+  }
+
+  /** The next batch that has rows, or null; at the end the decoder is closed. */
+  protected final QuiverCachedBatch nextBatch() {
+    decoder.checkInterrupted();
+    while (input.hasNext()) {
+      CachedBatch batch = input.next();
+      if (!(batch instanceof QuiverCachedBatch)) {
+        throw new IllegalStateException("a relation that Quiver has cached holds a " + batch.getClass().getName());
+      }
+      if (batch.numRows() > 0) {
+        return (QuiverCachedBatch) batch;
+      }
+    }
+    decoder.close();
+    return null;
+  }
+}

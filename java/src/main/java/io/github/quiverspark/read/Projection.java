@@ -1,0 +1,69 @@
+package io.github.quiverspark.read;
+
+import io.github.quiverspark.StoredSchema;
+import io.github.quiverspark.vector.Kind;
+import java.io.Serializable;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.types.DataType;
+import scala.collection.Iterator;
+import scala.collection.Seq;
+
+/** Which columns of a cached relation are read, in which order: what the driver ships to the tasks that read. */
+public final class Projection implements Serializable {
+  private static final long serialVersionUID = 1L;
+
+  private final byte[] schemaJson;
+  private final int[] indexes;
+  private final DataType[] types;
+
+  private Projection(byte[] schemaJson, int[] indexes, DataType[] types) {
+    this.schemaJson = schemaJson;
+    this.indexes = indexes;
+    this.types = types;
+  }
+
+  /** Resolves the selected attributes by expression id, the only key that duplicate names and reordering leave intact. */
+  public static Projection of(StoredSchema schema, Seq<Attribute> cached, Seq<Attribute> selected) {
+    Map<ExprId, Integer> positions = new HashMap<>();
+    Iterator<Attribute> c = cached.iterator();
+    for (int i = 0; c.hasNext(); i++) {
+      positions.putIfAbsent(c.next().exprId(), i);
+    }
+    int[] indexes = new int[selected.size()];
+    DataType[] types = new DataType[indexes.length];
+    Iterator<Attribute> s = selected.iterator();
+    for (int i = 0; s.hasNext(); i++) {
+      Attribute a = s.next();
+      Integer at = positions.get(a.exprId());
+      if (at == null) {
+        throw new IllegalArgumentException("column " + a + " is not among the cached columns " + cached.mkString(", "));
+      }
+      indexes[i] = at;
+      types[i] = Kind.storageType(a.dataType());
+    }
+    return new Projection(schema.json(), indexes, types);
+  }
+
+  /** UTF-8 of the cached schema's JSON. Not a copy. */
+  byte[] schemaJson() {
+    return schemaJson;
+  }
+
+  /** Index of each projected column within the cached schema. Not a copy. */
+  int[] indexes() {
+    return indexes;
+  }
+
+  /** Storage type of each projected column. Not a copy. */
+  DataType[] types() {
+    return types;
+  }
+
+  /** Number of projected columns. */
+  int width() {
+    return indexes.length;
+  }
+}

@@ -1,0 +1,90 @@
+package io.github.quiverspark.read;
+
+import io.github.quiverspark.CorruptBatchException;
+import io.github.quiverspark.QuiverCachedBatch;
+import java.util.NoSuchElementException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.unsafe.Platform;
+import scala.collection.Iterator;
+
+/**
+ * Cached batches as UnsafeRows. Rows come from the library in blocks, each a fresh array. One UnsafeRow object is reused; it moves in
+ * {@link #next} only, so the last row survives {@link #hasNext}, and strings taken from it stay valid for ever.
+ */
+public final class RowReader extends BatchIterator<InternalRow> {
+  /** A block stays below G1's humongous threshold of small heaps and within L2. */
+  private static final int BLOCK_BYTES = 256 << 10;
+  private static final int BLOCK_ROWS = 8192;
+  private static final byte[] NO_BYTES = new byte[0];
+
+  private final UnsafeRow row;
+  private final int[] ends;
+  /** Rows of the block not yet handed out are position … count - 1. */
+  private byte[] block = NO_BYTES;
+  private int position;
+  private int count;
+  private int start;
+  /** Rows of the current batch that no block has brought yet. */
+  private int missing;
+  private boolean done;
+
+  /** Reads the projection of all batches of {@code input}; {@code observer} is told of each. */
+  public RowReader(Projection projection, Iterator<CachedBatch> input, ReadObserver observer) {
+    super(projection, input, observer);
+    row = new UnsafeRow(projection.width());
+    ends = new int[projection.width() == 0 ? 0 : 1 + BLOCK_ROWS];
+  }
+
+  @Override
+  public boolean hasNext() {
+    return position < count || !done && advance();
+  }
+
+  @Override
+  public InternalRow next() {
+    if (!hasNext()) {
+      throw new NoSuchElementException("no more rows");
+    }
+    position++;
+    if (ends.length == 0) {
+      row.pointTo(NO_BYTES, Platform.BYTE_ARRAY_OFFSET, 0);
+    } else {
+      int end = ends[position];
+      row.pointTo(block, Platform.BYTE_ARRAY_OFFSET + (long) start, end - start);
+      start = end;
+    }
+    return row;
+  }
+
+  /** Fetches the next block, of the next batch if need be; false at the end. */
+  private boolean advance() {
+    while (missing == 0) {
+      QuiverCachedBatch batch = nextBatch();
+      if (batch == null) {
+        done = true;
+        block = NO_BYTES;
+        return false;
+      }
+      if (projection.width() == 0) {
+        decoder.countOnly(batch);
+        position = 0;
+        count = batch.numRows();
+        return true;
+      }
+      decoder.decodeRows(batch);
+      missing = batch.numRows();
+    }
+    byte[] bytes = decoder.nextRows(ends, BLOCK_BYTES);
+    if (bytes == null || ends[0] <= 0 || ends[0] > missing) {
+      throw new CorruptBatchException("batch ends " + missing + " rows early");
+    }
+    block = bytes;
+    position = 0;
+    start = 0;
+    count = ends[0];
+    missing -= count;
+    return true;
+  }
+}
