@@ -1,0 +1,172 @@
+package pack
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+)
+
+// Dictionary of fixed-width values: the distinct values and a code for each
+// slot, both as integer streams, as in Parquet's RLE_DICTIONARY. Values are in
+// order of first appearance.
+//
+//	dict = encDict byte, count uvarint, values (stream of count), codes (stream of n), guard
+//
+// Codes are streamed as 16-bit integers.
+
+const maxDict = 1 << 16
+
+// hashSet gives codes to 64-bit keys. Slots are valid where their stamp is the
+// current one, so clearing is free.
+type hashSet struct {
+	keys   []uint64
+	codes  []int32
+	stamps []uint32
+	stamp  uint32
+	mask   uint32
+}
+
+// reset empties the set and makes room for n keys at a load of one half.
+func (h *hashSet) reset(n int) {
+	size := 1 << bits.Len(uint(2*n-1))
+	if len(h.keys) < size {
+		h.keys = make([]uint64, size)
+		h.codes = make([]int32, size)
+		h.stamps = make([]uint32, size)
+		h.stamp = 0
+	}
+	h.mask = uint32(size - 1)
+	h.stamp++
+	if h.stamp == 0 {
+		clear(h.stamps)
+		h.stamp = 1
+	}
+}
+
+func hash64(k uint64) uint32 { return uint32(k * 0x9e3779b97f4a7c15 >> 32) }
+
+// add returns key's code; a new key gets next.
+func (h *hashSet) add(key uint64, next int32) (code int32) {
+	i := hash64(key) & h.mask
+	for h.stamps[i] == h.stamp {
+		if h.keys[i] == key {
+			return h.codes[i]
+		}
+		i = (i + 1) & h.mask
+	}
+	h.stamps[i], h.keys[i], h.codes[i] = h.stamp, key, next
+	return next
+}
+
+// distinctSample values decide whether a dictionary is tried.
+const distinctSample = 128
+
+// fewDistinct tells from a sample whether values repeat often enough for a dictionary.
+func fewDistinct[T signed](e *Encoder, vals []T, validity []byte) bool {
+	n := min(len(vals), distinctSample)
+	e.set.reset(n)
+	distinct, seen := int32(0), 0
+	for i := range n {
+		at := i * len(vals) / n
+		if validity != nil && !bit(validity, at) {
+			continue
+		}
+		seen++
+		if e.set.add(uint64(int64(vals[at])), distinct) == distinct {
+			distinct++
+		}
+	}
+	return int(distinct)*2 <= seen
+}
+
+// appendDict appends vals, or returns nil where there are too many distinct ones.
+func appendDict[T signed](e *Encoder, dst []byte, vals []T, validity []byte) []byte {
+	limit := min(maxDict, len(vals)/2)
+	e.set.reset(limit + 1)
+	e.codes = resize(e.codes, len(vals))
+	e.words = e.words[:0]
+	count, last := int32(0), int32(0)
+	for i, v := range vals {
+		if validity != nil && !bit(validity, i) {
+			e.codes[i] = last
+			continue
+		}
+		last = e.set.add(uint64(int64(v)), count)
+		if last == count {
+			if count++; int(count) > limit {
+				return nil
+			}
+			e.words = append(e.words, int64(v))
+		}
+		e.codes[i] = last
+	}
+	dst = binary.AppendUvarint(append(dst, encDict), uint64(count))
+	// As values of T, so that the stream's plain mode has T's width.
+	e.bytes = resize(e.bytes, int(count)*int(unsafe.Sizeof(vals[0])))
+	distinct := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(e.bytes))), count)
+	for i, w := range e.words {
+		distinct[i] = T(w)
+	}
+	dst = appendInts(dst, distinct, nil, &e.ints)
+	return appendGuard(appendCodes(dst, e.codes, nil, &e.ints))
+}
+
+// appendCodes streams codes below 1<<16.
+func appendCodes(dst []byte, codes []int32, validity []byte, e *intEncoder) []byte {
+	for start := 0; start < len(codes); start += blockLen {
+		b := codes[start:min(start+blockLen, len(codes))]
+		for i, x := range b {
+			e.v[i] = uint64(x)
+		}
+		var valid []byte
+		if validity != nil {
+			valid = validity[start>>3:]
+		}
+		dst = e.appendBlock(dst, len(b), valid)
+	}
+	return dst
+}
+
+func decodeDict[T unsigned](d *Decoder, r *reader, out []T) {
+	count := r.count("number of distinct values", min(maxDict, len(out)))
+	if r.err == nil && count == 0 {
+		r.fail("dictionary is empty")
+	}
+	if r.err != nil {
+		return
+	}
+	// Codes are masked to a power of two, so that no code can point outside;
+	// one that is too large is then reported.
+	size := 1 << bits.Len(uint(count-1))
+	d.dict = resize(d.dict, size)
+	dict := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(d.dict))), size)
+	decodeInts(r, dict[:count])
+	clear(dict[count:])
+	mask := uint16(size - 1)
+	for len(out) > 0 && r.err == nil {
+		codes := d.codes(r, min(len(out), blockLen))
+		top := uint16(0)
+		o := out[:len(codes)]
+		for i, c := range codes {
+			top |= c
+			o[i] = dict[c&mask]
+		}
+		if top > mask {
+			r.fail("a code is beyond the dictionary of %d values", count)
+		}
+		out = out[len(codes):]
+	}
+}
+
+// codes decodes the next block of n codes.
+func (d *Decoder) codes(r *reader, n int) []uint16 {
+	codes := d.u16[:n]
+	b := readBlock(r, n, 2)
+	if r.err == nil {
+		r.err = decodeBlock(&b, codes)
+	}
+	if r.err != nil {
+		clear(codes)
+	}
+	return codes
+}

@@ -1,0 +1,150 @@
+package pack
+
+import (
+	"unsafe"
+)
+
+// intBlock is the head of one block of an integer stream.
+type intBlock struct {
+	mode        byte
+	width       uint
+	ref         uint64
+	base, slope uint64
+	excCount    int
+	excWidth    uint
+	excRef      uint64
+	excPos      []byte
+	excBits     []byte // guard bytes readable behind len
+	packed      []byte // guard bytes readable behind len
+}
+
+// readBlock parses the head of a block of n values of size bytes and moves r
+// behind the block.
+func readBlock(r *reader, n, size int) (b intBlock) {
+	head := r.byte()
+	b.mode = head & modeMask
+	switch b.mode {
+	case modeConstant:
+		b.ref = r.zigzag()
+	case modePlain:
+		b.packed = r.bytes(n * size)
+	case modeReference, modeDelta, modeDelta2:
+		b.width = r.width()
+		b.ref = r.zigzag()
+		if b.mode != modeReference {
+			b.base = r.zigzag()
+		}
+		if b.mode == modeDelta2 {
+			b.slope = r.zigzag()
+		}
+		if head&hasExceptions != 0 {
+			b.excCount = r.count("number of exceptions", n)
+			b.excWidth = r.width()
+			b.excRef = r.zigzag()
+			b.excPos = r.bytes(2 * b.excCount)
+			b.excBits = r.bytes(packedLen(b.excCount, b.excWidth))
+		}
+		b.packed = r.bytes(packedLen(n, b.width))
+	default:
+		r.fail("unknown block mode %d", b.mode)
+	}
+	if r.err == nil && (head&^(modeMask|hasExceptions) != 0 || b.excCount == 0 && head&hasExceptions != 0) {
+		r.fail("bad block head %#x", head)
+	}
+	return b
+}
+
+func (r *reader) width() uint {
+	w := uint(r.byte())
+	if r.err == nil && w > maxWidth && w != 64 {
+		r.fail("bit width %d", w)
+		return 0
+	}
+	return w
+}
+
+// decode writes the block's values to dst, whose length must be the n of readBlock.
+func decodeBlock[T unsigned](b *intBlock, dst []T) error {
+	switch b.mode {
+	case modeConstant:
+		fill(dst, T(b.ref))
+		return nil
+	case modePlain:
+		copy(bytesOf(dst), b.packed)
+		return nil
+	}
+	unpackBits(dst, b.packed[:len(b.packed)+guardLen], b.width, T(b.ref))
+	if b.excCount > 0 {
+		if err := patch(b, dst); err != nil {
+			return err
+		}
+	}
+	switch b.mode {
+	case modeDelta:
+		prefixSum(dst, T(b.base))
+	case modeDelta2:
+		prefixSum(dst, T(b.slope))
+		prefixSum(dst, T(b.base))
+	}
+	return nil
+}
+
+func patch[T unsigned](b *intBlock, dst []T) error {
+	bits := b.excBits[:len(b.excBits)+guardLen]
+	mask := ^uint64(0)
+	if b.excWidth < 64 {
+		mask = 1<<b.excWidth - 1
+	}
+	p := unsafe.Pointer(unsafe.SliceData(bits))
+	at := uintptr(0)
+	for i := 0; i+1 < len(b.excPos); i += 2 {
+		pos := int(b.excPos[i]) | int(b.excPos[i+1])<<8
+		if pos >= len(dst) {
+			return errPosition
+		}
+		dst[pos] = T(load64(p, at>>3)>>(at&7)&mask + b.excRef)
+		at += uintptr(b.excWidth)
+	}
+	return nil
+}
+
+func fill[T unsigned](dst []T, v T) {
+	for i := range dst {
+		dst[i] = v
+	}
+}
+
+// prefixSum replaces dst[i] by base + dst[0] + … + dst[i].
+func prefixSum[T unsigned](dst []T, base T) {
+	for ; len(dst) >= 4; dst = dst[4:] {
+		d := (*[4]T)(dst)
+		a := base + d[0]
+		b := d[0] + d[1]
+		c := d[2] + d[3]
+		d[0] = a
+		d[1] = base + b
+		d[2] = base + b + d[2]
+		base += b + c
+		d[3] = base
+	}
+	for i := range dst {
+		base += dst[i]
+		dst[i] = base
+	}
+}
+
+// decodeInts reads an integer stream of len(dst) values.
+func decodeInts[T unsigned](r *reader, dst []T) {
+	var z T
+	for len(dst) > 0 && r.err == nil {
+		n := min(len(dst), blockLen)
+		b := readBlock(r, n, int(unsafe.Sizeof(z)))
+		if r.err != nil {
+			return
+		}
+		if err := decodeBlock(&b, dst[:n]); err != nil {
+			r.err = err
+		}
+		dst = dst[n:]
+	}
+}
