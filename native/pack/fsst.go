@@ -1,11 +1,361 @@
 package pack
 
 import (
+	"encoding/binary"
+	"math/bits"
+	"unsafe"
+
 	"github.com/quiverspark/quiver/native/column"
 	"github.com/quiverspark/quiver/native/memory"
 )
 
-type fsstTable struct{}
+// FSST (Boncz, Neumann and Leis, VLDB 2020): frequent strings of up to eight
+// bytes, the symbols, get one-byte codes; code 255 says that a literal byte
+// follows. Unlike the paper we compress all strings of the column as one, since
+// we never decode a single string: symbols may then span strings.
+//
+//	fsst  = encFSST byte, data bytes uvarint, lengths (lengths.go),
+//	        table, code bytes uvarint, codes, guard
+//	table = 8 bytes: the number of symbols of 1, 2 … 8 bytes; the symbols' bytes, the short ones
+//	        first. Codes number them in that order.
 
-func (e *Encoder) appendFSST(dst []byte, t *textInput) []byte                { return nil }
-func (d *Decoder) fsstText(r *reader, c *column.Column, arena *memory.Arena) { r.fail("x") }
+const (
+	maxSymbols = 255
+	escape     = 255
+	maxSymbol  = 8
+
+	symbolHashBits = 11
+)
+
+// symbol is up to eight bytes, the first in the low byte of val.
+type symbol struct {
+	val uint64
+	len uint8
+}
+
+// mask has ones for the bytes of a symbol.
+func (s symbol) mask() uint64 { return ^uint64(0) >> (64 - 8*uint(s.len)) }
+
+// found is what the matcher finds: the code, the bytes it covers, and the
+// bytes it takes in the output.
+type found struct {
+	code uint16
+	len  uint8
+	out  uint8
+}
+
+type hashedSymbol struct {
+	val, mask uint64
+	found     found
+}
+
+// matcher finds the longest known symbol at a position: the paper's lossy hash
+// table for symbols of three bytes and more, of which there is one per hash,
+// and a direct table for the rest.
+type matcher struct {
+	short [1 << 16]found
+	hash  [1 << symbolHashBits]hashedSymbol
+}
+
+// row is what short holds for each first byte whatever the second.
+func (m *matcher) reset(row *[256]found) {
+	for b := range 256 {
+		copy(m.short[b<<8:], row[:])
+	}
+	for i := range m.hash {
+		m.hash[i] = hashedSymbol{val: 1} // matches nothing: mask is 0
+	}
+}
+
+func symbolHash(w uint64) uint64 {
+	return (w & 0xffffff * 0x9e3779b97f4a7c15) >> (64 - symbolHashBits)
+}
+
+// add makes a symbol of two or more bytes known; false where its place is taken.
+func (m *matcher) add(s symbol, f found) bool {
+	if s.len == 2 {
+		m.short[s.val&0xffff] = f
+		return true
+	}
+	h := &m.hash[symbolHash(s.val)]
+	if h.mask != 0 {
+		return false
+	}
+	*h = hashedSymbol{val: s.val, mask: s.mask(), found: f}
+	return true
+}
+
+// find matches at the eight bytes w.
+func (m *matcher) find(w uint64) found {
+	f := m.short[w&0xffff]
+	h := &m.hash[symbolHash(w)]
+	if w&h.mask == h.val {
+		f = h.found
+	}
+	return f
+}
+
+// symbolTable is a trained table, ordered by length.
+type symbolTable struct {
+	symbols [maxSymbols]symbol
+	n       int
+}
+
+// load makes m find t's symbols.
+func (t *symbolTable) load(m *matcher) {
+	var row [256]found
+	for b := range row {
+		row[b] = found{code: escape, len: 1, out: 2}
+	}
+	for c, s := range t.symbols[:t.n] {
+		if s.len == 1 {
+			row[s.val&0xff] = found{code: uint16(c), len: 1, out: 1}
+		}
+	}
+	m.reset(&row)
+	for c, s := range t.symbols[:t.n] {
+		if s.len > 1 {
+			m.add(s, found{code: uint16(c), len: s.len, out: 1})
+		}
+	}
+}
+
+func (t *symbolTable) append(dst []byte) []byte {
+	at := len(dst)
+	dst = appendZeros(dst, maxSymbol)
+	for _, s := range t.symbols[:t.n] {
+		dst[at+int(s.len)-1]++
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], s.val)
+		dst = append(dst, b[:s.len]...)
+	}
+	return dst
+}
+
+// fsstChunk is how much input is compressed between two looks at the output size.
+const fsstChunk = 4 << 10
+
+// compress appends the codes of src, or reports false where they exceed limit.
+func (m *matcher) compress(dst, src []byte, limit int) ([]byte, bool) {
+	start := len(dst)
+	i := 0
+	for len(src)-i >= 16 {
+		end := min(i+fsstChunk, len(src)-8)
+		dst = grow(dst, 2*fsstChunk+16)
+		n, o := m.compressWords(dst[len(dst)-2*fsstChunk-16:], src[i:], end-i)
+		i += n
+		dst = dst[:len(dst)-2*fsstChunk-16+o]
+		if len(dst)-start > limit {
+			return dst, false
+		}
+	}
+	// The last bytes, padded with zeros that no symbol may cover.
+	for i < len(src) {
+		var tail [8]byte
+		copy(tail[:], src[i:])
+		f := m.find(binary.LittleEndian.Uint64(tail[:]))
+		if int(f.len) > len(src)-i {
+			f = m.shorter(tail[0])
+		}
+		dst = append(dst, byte(f.code))
+		if f.out == 2 {
+			dst = append(dst, tail[0])
+		}
+		i += int(f.len)
+	}
+	return dst, len(dst)-start <= limit
+}
+
+// shorter finds a symbol of one byte, or the escape.
+func (m *matcher) shorter(b byte) found {
+	for next := range 256 {
+		if f := m.short[int(b)|next<<8]; f.len == 1 {
+			return f
+		}
+	}
+	return found{code: escape, len: 1, out: 2}
+}
+
+// compressWords compresses symbols that start in src[:end], where eight bytes
+// can be loaded at each; dst has room for two bytes for each of end and some more.
+func (m *matcher) compressWords(dst, src []byte, end int) (in, out int) {
+	_, _ = src[end+7], dst[2*end+2]
+	p, q := unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(dst))
+	i, o, n := uintptr(0), uintptr(0), uintptr(end)
+	for i < n {
+		w := load64(p, i)
+		f := m.short[w&0xffff]
+		h := &m.hash[symbolHash(w)]
+		if w&h.mask == h.val {
+			f = h.found
+		}
+		*(*uint16)(unsafe.Add(q, o)) = f.code | uint16(w)<<8
+		i += uintptr(f.len)
+		o += uintptr(f.out)
+	}
+	return int(i), int(o)
+}
+
+// minFSST is the number of data bytes below which no table pays.
+const minFSST = 2 << 10
+
+// appendFSST appends t with the node's table, trained first where there is none.
+func (e *Encoder) appendFSST(dst []byte, t *textInput) []byte {
+	if len(t.data) < minFSST {
+		return nil
+	}
+	if t.memo.symbols == nil {
+		t.memo.symbols = e.train(t.data)
+	}
+	table := t.memo.symbols
+	start := len(dst)
+	dst = binary.AppendUvarint(append(dst, encFSST), uint64(len(t.data)))
+	dst = e.appendLengths(dst, e.lengths(t.offsets, t.validity), t.validity)
+	dst = table.append(dst)
+	limit := t.raw - t.raw/8 - (len(dst) - start)
+	table.load(e.matcher())
+	out, ok := e.match.compress(e.bytes[:0], t.data, limit)
+	e.bytes = out
+	if !ok {
+		return nil
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(out)))
+	return appendGuard(append(dst, out...))
+}
+
+// matcher returns the one matcher that all columns share: it is large.
+func (e *Encoder) matcher() *matcher {
+	if e.match == nil {
+		e.match = new(matcher)
+	}
+	return e.match
+}
+
+// fsstTable is the decoder's table.
+type fsstTable struct {
+	val [256]uint64
+	len [256]uint8
+}
+
+func (t *fsstTable) read(r *reader) {
+	counts := r.bytes(maxSymbol)
+	if r.err != nil {
+		return
+	}
+	total := 0
+	for _, c := range counts {
+		total += int(c)
+	}
+	if total > maxSymbols {
+		r.fail("table of %d symbols", total)
+		return
+	}
+	code := 0
+	for l, c := range counts {
+		for range c {
+			s := r.bytes(l + 1)
+			if r.err != nil {
+				return
+			}
+			var b [8]byte
+			copy(b[:], s)
+			t.val[code], t.len[code] = binary.LittleEndian.Uint64(b[:]), uint8(l+1)
+			code++
+		}
+	}
+	// Codes beyond the table stand for nothing, which the size check finds.
+	for ; code < 256; code++ {
+		t.val[code], t.len[code] = 0, 0
+	}
+}
+
+// fsstText decodes a column; c.Offsets is allocated.
+func (d *Decoder) fsstText(r *reader, c *column.Column, arena *memory.Arena) {
+	size := r.count("number of data bytes", maxTextBytes)
+	offsets := column.View[uint32](c.Offsets)
+	readLengths(r, offsets, c.Validity)
+	if r.err == nil && int(offsets[c.Len]) != size {
+		r.fail("strings take %d bytes, %d announced", offsets[c.Len], size)
+	}
+	d.fsst.read(r)
+	codes := r.bytes(r.count("number of codes", r.left()))
+	if r.err == nil && size > maxSymbol*len(codes) {
+		r.fail("%d bytes cannot come from %d codes", size, len(codes))
+	}
+	if r.err != nil {
+		return
+	}
+	c.Data = arena.Bytes(size)
+	if !d.fsst.decode(c.Data, codes) {
+		r.fail("symbols do not add up to %d bytes", size)
+	}
+}
+
+// decode writes the bytes of codes to dst and reports whether they are exactly
+// len(dst). Up to memory.Slack bytes behind dst may be overwritten, and
+// guardLen bytes behind codes are read.
+func (t *fsstTable) decode(dst, codes []byte) bool {
+	out, in := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(codes))
+	size := uintptr(len(dst))
+	pos, i, n := uintptr(0), uintptr(0), uintptr(len(codes))
+	for i+8 <= n {
+		if pos > size {
+			return false
+		}
+		w := load64(in, i)
+		// A byte of ones is a zero in the complement.
+		x := (^w - 0x0101010101010101) & w & 0x8080808080808080
+		if x != 0 {
+			k := uintptr(bits.TrailingZeros64(x)) >> 3
+			for range k {
+				store64(out, pos, t.val[uint8(w)])
+				pos += uintptr(t.len[uint8(w)])
+				w >>= 8
+			}
+			i += k
+			if i+2 > n {
+				return false
+			}
+			*(*byte)(unsafe.Add(out, pos)) = *(*byte)(unsafe.Add(in, i+1))
+			pos++
+			i += 2
+			continue
+		}
+		i += 8
+		store64(out, pos, t.val[uint8(w)])
+		pos += uintptr(t.len[uint8(w)])
+		store64(out, pos, t.val[uint8(w>>8)])
+		pos += uintptr(t.len[uint8(w>>8)])
+		store64(out, pos, t.val[uint8(w>>16)])
+		pos += uintptr(t.len[uint8(w>>16)])
+		store64(out, pos, t.val[uint8(w>>24)])
+		pos += uintptr(t.len[uint8(w>>24)])
+		store64(out, pos, t.val[uint8(w>>32)])
+		pos += uintptr(t.len[uint8(w>>32)])
+		store64(out, pos, t.val[uint8(w>>40)])
+		pos += uintptr(t.len[uint8(w>>40)])
+		store64(out, pos, t.val[uint8(w>>48)])
+		pos += uintptr(t.len[uint8(w>>48)])
+		store64(out, pos, t.val[uint8(w>>56)])
+		pos += uintptr(t.len[uint8(w>>56)])
+	}
+	for i < n {
+		if pos > size {
+			return false
+		}
+		c := codes[i]
+		i++
+		if c == escape {
+			if i == n {
+				return false
+			}
+			*(*byte)(unsafe.Add(out, pos)) = codes[i]
+			pos++
+			i++
+			continue
+		}
+		store64(out, pos, t.val[c])
+		pos += uintptr(t.len[c])
+	}
+	return pos == size
+}

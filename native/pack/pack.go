@@ -65,12 +65,18 @@ type scratch struct {
 	bits  []byte
 	lens  []int32
 	texts textDictBuilder
+
+	// Large, made when first needed.
+	match   *matcher
+	trainer *trainer
 }
 
 // nodeState is what is remembered of a node between batches.
 type nodeState struct {
 	values memo
 	text   memo
+	// symbols is the FSST table in use, shared by the batches until a review.
+	symbols *symbolTable
 }
 
 // NewEncoder returns an Encoder for a schema with that many Arrow field nodes.

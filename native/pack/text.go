@@ -17,6 +17,9 @@ import (
 // minText is the number of data bytes below which strings stay raw.
 const minText = 64
 
+// maxTextBytes is what int32 offsets can address.
+const maxTextBytes = math.MaxInt32
+
 // textInput is a column of strings as the encodings see it.
 type textInput struct {
 	offsets  []int32
@@ -126,6 +129,7 @@ func (e *Encoder) bestText(t *textInput) bool {
 			try(encStringDict)
 		}
 		if price > t.raw/6 {
+			t.memo.symbols = nil
 			try(encFSST)
 		}
 	}
