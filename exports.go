@@ -1,0 +1,352 @@
+// Command quiver is the native library of Quiver, built with -buildmode=c-shared:
+// the C ABI declared in jni/quiver.h. The functions here check, guard and
+// delegate; the work is in package engine.
+package main
+
+// #include "jni/quiver.h"
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/cdata"
+
+	"github.com/quiverspark/quiver/jni"
+	"github.com/quiverspark/quiver/native/abi"
+	"github.com/quiverspark/quiver/native/cmem"
+	"github.com/quiverspark/quiver/native/engine"
+	"github.com/quiverspark/quiver/native/schema"
+)
+
+// Set by build.sh.
+var (
+	version = "dev"
+	buildID = "unknown"
+)
+
+var handles abi.Handles
+
+// The structs of quiver.h and of package abi have the same sizes.
+var (
+	_ = [1]struct{}{}[unsafe.Sizeof(abi.Error{})-C.sizeof_quiver_error]
+	_ = [1]struct{}{}[unsafe.Sizeof(abi.Batch{})-C.sizeof_quiver_batch]
+	_ = [1]struct{}{}[unsafe.Sizeof(abi.Vectors{})-C.sizeof_quiver_vectors]
+	_ = [1]struct{}{}[abi.SizeOfNeed-C.sizeof_quiver_need]
+	_ = [1]struct{}{}[abi.SizeOfBuffer-C.sizeof_quiver_buffer]
+)
+
+func main() {}
+
+func guard(e *C.quiver_error, f func() error) C.int32_t {
+	return C.int32_t(abi.Guard((*abi.Error)(unsafe.Pointer(e)), f))
+}
+
+//export quiver_abi_version
+func quiver_abi_version() C.int32_t { return C.QUIVER_ABI_VERSION }
+
+//export quiver_version
+func quiver_version(dst *C.char, capacity C.int64_t) C.int64_t {
+	text := version + " " + buildID + " " + runtime.Version()
+	return C.int64_t(abi.PutText(unsafe.Slice((*byte)(unsafe.Pointer(dst)), int(capacity)), text))
+}
+
+//export quiver_configure
+func quiver_configure(options *C.char, length C.int64_t, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		if jni.SignalChainPreloaded() {
+			return invalid("libjsig is preloaded: Go's own signal handling does not work behind it. Start the JVM without LD_PRELOAD=libjsig.so")
+		}
+		return configure(text(options, length))
+	})
+}
+
+func configure(options string) error {
+	for key, value := range engine.Lines(options) {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 {
+			return invalid("setting %s=%q is not a whole number from 0 up", key, value)
+		}
+		switch key {
+		case "threads":
+			// A thread that enters Go waits while all of Go's processors are busy.
+			if int(n) > runtime.GOMAXPROCS(0) {
+				runtime.GOMAXPROCS(int(min(n, 1024)))
+			}
+		case "memory.limit":
+			cmem.Default.SetLimit(n)
+		default:
+			return invalid("unknown setting %q; the settings are threads and memory.limit", key)
+		}
+	}
+	return nil
+}
+
+//export quiver_native_bytes
+func quiver_native_bytes() C.int64_t { return C.int64_t(cmem.Default.InUse()) }
+
+//export quiver_alloc
+func quiver_alloc(bytes C.int64_t, e *C.quiver_error) (p unsafe.Pointer) {
+	guard(e, func() error {
+		if bytes <= 0 {
+			return invalid("allocation of %d bytes", bytes)
+		}
+		b, err := cmem.Default.Alloc(int(bytes))
+		p = unsafe.Pointer(unsafe.SliceData(b))
+		return err
+	})
+	return p
+}
+
+//export quiver_realloc
+func quiver_realloc(address unsafe.Pointer, oldBytes, newBytes C.int64_t, e *C.quiver_error) (p unsafe.Pointer) {
+	guard(e, func() error {
+		if address == nil || oldBytes <= 0 || newBytes < oldBytes {
+			return invalid("reallocation of %d bytes to %d", oldBytes, newBytes)
+		}
+		b, err := cmem.Default.Alloc(int(newBytes))
+		if err != nil {
+			return err
+		}
+		old := unsafe.Slice((*byte)(address), int(oldBytes))
+		copy(b, old)
+		cmem.Default.Free(old)
+		p = unsafe.Pointer(unsafe.SliceData(b))
+		return nil
+	})
+	return p
+}
+
+//export quiver_free
+func quiver_free(address unsafe.Pointer, bytes C.int64_t) {
+	if address != nil && bytes > 0 {
+		cmem.Default.Free(unsafe.Slice((*byte)(address), int(bytes)))
+	}
+}
+
+//export quiver_check_schema
+func quiver_check_schema(json *C.uint8_t, length C.int64_t, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		_, err := schema.Cached(raw(json, length))
+		return err
+	})
+}
+
+//export quiver_check_options
+func quiver_check_options(options *C.char, length C.int64_t, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		_, err := engine.ParseOptions(text(options, length))
+		return err
+	})
+}
+
+//export quiver_encoder_new
+func quiver_encoder_new(json *C.uint8_t, length C.int64_t, options *C.char, optionsLength C.int64_t, e *C.quiver_error) (h C.int64_t) {
+	guard(e, func() error {
+		s, err := schema.Cached(raw(json, length))
+		if err != nil {
+			return err
+		}
+		o, err := engine.ParseOptions(text(options, optionsLength))
+		if err != nil {
+			return err
+		}
+		enc, err := engine.NewEncoder(s, o, &cmem.Default)
+		if err != nil {
+			return err
+		}
+		h = C.int64_t(handles.Add(&abi.Handle{Encoder: enc}, &cmem.Default))
+		return nil
+	})
+	return h
+}
+
+//export quiver_encode_rows
+func quiver_encode_rows(encoder C.int64_t, rows *C.uint8_t, length C.int64_t, ends *C.int64_t, n C.int64_t,
+	out *C.quiver_batch, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return handles.Encoder(int64(encoder), func(h *abi.Handle) error {
+			if n < 0 || length < 0 {
+				return invalid("%d rows in %d bytes", n, length)
+			}
+			b, err := h.Encoder.EncodeRows(raw(rows, length), unsafe.Slice((*int64)(unsafe.Pointer(ends)), int(n)))
+			if err != nil {
+				return err
+			}
+			h.PutBatch((*abi.Batch)(unsafe.Pointer(out)), b)
+			return nil
+		})
+	})
+}
+
+//export quiver_encode_columns
+func quiver_encode_columns(encoder C.int64_t, array *C.struct_ArrowArray, sch *C.struct_ArrowSchema,
+	out *C.quiver_batch, e *C.quiver_error) C.int32_t {
+	arr := (*cdata.CArrowArray)(unsafe.Pointer(array))
+	csch := (*cdata.CArrowSchema)(unsafe.Pointer(sch))
+	imported := false
+	code := guard(e, func() error {
+		return handles.Encoder(int64(encoder), func(h *abi.Handle) error {
+			if array == nil {
+				return invalid("no array")
+			}
+			rec, err := importRecord(arr, csch, h.Encoder.ArrowSchema(), &imported)
+			if err != nil {
+				return err
+			}
+			defer rec.Release()
+			b, err := h.Encoder.EncodeRecord(rec)
+			if err != nil {
+				return err
+			}
+			h.PutBatch((*abi.Batch)(unsafe.Pointer(out)), b)
+			return nil
+		})
+	})
+	if !imported && array != nil { // the array is consumed on failure too
+		guard(new(C.quiver_error), func() error { cdata.ReleaseCArrowArray(arr); return nil })
+	}
+	return code
+}
+
+func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.Schema, imported *bool) (arrow.RecordBatch, error) {
+	if csch != nil {
+		s, err := cdata.ImportCArrowSchema(csch)
+		if err != nil {
+			return nil, invalid("the Arrow schema cannot be imported: %v", err)
+		}
+		own = s
+	}
+	*imported = true // from here on arrow-go releases it
+	rec, err := cdata.ImportCRecordBatchWithSchema(arr, own)
+	if err != nil {
+		return nil, invalid("the Arrow array cannot be imported: %v", err)
+	}
+	return rec, nil
+}
+
+//export quiver_decoder_new
+func quiver_decoder_new(json *C.uint8_t, length C.int64_t, projection *C.int32_t, n C.int64_t, e *C.quiver_error) (h C.int64_t) {
+	guard(e, func() error {
+		s, err := schema.Cached(raw(json, length))
+		if err != nil {
+			return err
+		}
+		columns := make([]int, int(n))
+		for i, c := range unsafe.Slice((*int32)(unsafe.Pointer(projection)), int(n)) {
+			columns[i] = int(c)
+		}
+		dec, err := engine.NewDecoder(s, columns, &cmem.Default)
+		if err != nil {
+			return err
+		}
+		h = C.int64_t(handles.Add(&abi.Handle{Decoder: dec}, &cmem.Default))
+		return nil
+	})
+	return h
+}
+
+//export quiver_decode_plan
+func quiver_decode_plan(decoder C.int64_t, read C.int32_t, header *C.uint8_t, length, segments C.int64_t,
+	out **C.quiver_need, n *C.int64_t, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
+			if read < C.QUIVER_READ_VECTORS || read > C.QUIVER_READ_ARROW || segments < 0 {
+				return invalid("read mode %d, %d segments", read, segments)
+			}
+			needs, err := h.Decoder.Plan(engine.Read(read), raw(header, length), int(segments))
+			if err != nil {
+				return err
+			}
+			*out, *n = (*C.quiver_need)(h.PutNeeds(needs)), C.int64_t(len(needs))
+			return nil
+		})
+	})
+}
+
+//export quiver_decode_vectors
+func quiver_decode_vectors(decoder C.int64_t, out *C.quiver_vectors, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
+			h.TakePresent()
+			v, err := h.Decoder.Vectors()
+			if err != nil {
+				return err
+			}
+			h.PutVectors((*abi.Vectors)(unsafe.Pointer(out)), v)
+			return nil
+		})
+	})
+}
+
+//export quiver_decode_rows
+func quiver_decode_rows(decoder C.int64_t, out *C.quiver_vectors, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
+			h.TakePresent()
+			s, err := h.Decoder.Rows()
+			if err != nil {
+				return err
+			}
+			abi.PutStats((*abi.Vectors)(unsafe.Pointer(out)), s)
+			return nil
+		})
+	})
+}
+
+//export quiver_next_rows
+func quiver_next_rows(decoder, target, capacity C.int64_t, out *C.quiver_bytes, ends **C.int32_t, n *C.int64_t, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
+			if capacity < 1 {
+				return invalid("room for %d rows", capacity)
+			}
+			room := h.Ends(int(capacity))
+			block, rows, err := h.Decoder.NextRows(int(target), room)
+			if err != nil {
+				return err
+			}
+			*(*abi.Bytes)(unsafe.Pointer(out)) = abi.NewBytes(block)
+			*ends = (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(room)))
+			*n = C.int64_t(rows)
+			return nil
+		})
+	})
+}
+
+//export quiver_decode_columns
+func quiver_decode_columns(decoder C.int64_t, array *C.struct_ArrowArray, sch *C.struct_ArrowSchema, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
+			if array == nil {
+				return invalid("no array to export to")
+			}
+			h.TakePresent()
+			rec, err := h.Decoder.Record()
+			if err != nil {
+				return err
+			}
+			defer rec.Release()
+			cdata.ExportArrowRecordBatch(rec, (*cdata.CArrowArray)(unsafe.Pointer(array)), (*cdata.CArrowSchema)(unsafe.Pointer(sch)))
+			return nil
+		})
+	})
+}
+
+//export quiver_close
+func quiver_close(h C.int64_t) {
+	guard(new(C.quiver_error), func() error { handles.Close(int64(h)); return nil })
+}
+
+// raw views n bytes of the caller's memory.
+func raw(p *C.uint8_t, n C.int64_t) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n)) }
+
+func text(p *C.char, n C.int64_t) string {
+	return strings.Clone(unsafe.String((*byte)(unsafe.Pointer(p)), int(n)))
+}
+
+func invalid(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -1,0 +1,138 @@
+/*
+ * C ABI of libquiver.
+ *
+ * Conventions
+ *  - Functions that can fail take a quiver_error (never NULL) and return QUIVER_OK or the error's code; those that
+ *    return a handle or an address return 0 on failure. A failed call changes nothing; the next call works.
+ *  - A handle (encoder or decoder) is used by one thread at a time. Handles are never reused.
+ *  - Memory named "of the encoder/decoder" is valid until the next call with that handle.
+ *  - Strings are passed with their length and need no terminating zero. JSON is UTF-8.
+ *  - Nothing is retained of what a caller passes once the call has returned.
+ */
+#ifndef QUIVER_H
+#define QUIVER_H
+
+#include <stdint.h>
+
+#define QUIVER_ABI_VERSION 1
+
+struct ArrowArray;  /* Arrow C Data Interface */
+struct ArrowSchema;
+
+enum quiver_code {
+  QUIVER_OK = 0,
+  QUIVER_INVALID = 1,     /* a wrong argument or option */
+  QUIVER_CORRUPT = 2,     /* stored bytes that do not add up */
+  QUIVER_MEMORY = 3,      /* the native memory limit */
+  QUIVER_CLOSED = 4,      /* the handle is closed or was never given out */
+  QUIVER_UNSUPPORTED = 5, /* a type that cannot be stored */
+  QUIVER_INTERNAL = 6     /* a bug: a Go panic, caught */
+};
+
+typedef struct {
+  int32_t code;
+  char message[2044]; /* UTF-8, zero-terminated, cut if longer */
+} quiver_error;
+
+typedef struct {
+  uint8_t *data;
+  int64_t length; /* bytes */
+} quiver_bytes;
+
+/* One encoded batch; memory of the encoder. */
+typedef struct {
+  int64_t rows;
+  int64_t decoded_size; /* bytes, as Spark's column statistics count them */
+  quiver_bytes header;  /* Arrow IPC encapsulated message, without the body */
+  quiver_bytes stats;   /* UnsafeRow: lower, upper, null count, count, size of each column */
+  int64_t num_segments;
+  quiver_bytes *segments; /* concatenated they are the message's body */
+} quiver_batch;
+
+/* How the projected columns of a batch will be read. */
+enum quiver_read {
+  QUIVER_READ_VECTORS = 0, /* quiver_decode_vectors */
+  QUIVER_READ_ROWS = 1,    /* quiver_decode_rows, quiver_next_rows */
+  QUIVER_READ_ARROW = 2    /* quiver_decode_columns */
+};
+
+/* What of one projected column has to be at hand; memory of the decoder. */
+typedef struct {
+  int32_t first_segment; /* index of the column's first segment */
+  int32_t num_segments;  /* at least 1 */
+  int64_t length;        /* bytes that these segments have together, by the header */
+  int64_t wanted;        /* how many leading bytes of them to copy to data */
+  uint8_t *data;         /* where to */
+  int64_t present;       /* the caller puts the bytes that the segments really have here */
+} quiver_need;
+
+/* A buffer of a decoded vector. */
+typedef struct {
+  int32_t source;  /* 0 absent, 1 data, 2 the segment itself at the offset that layout gives */
+  int32_t segment; /* index of that segment */
+  uint8_t *data;
+  int64_t length; /* bytes */
+} quiver_buffer;
+
+/* Decoded columns for heap-backed vectors; memory of the decoder. */
+typedef struct {
+  int64_t rows;
+  int64_t bytes_read; /* stored bytes of the projected columns */
+  int64_t nanos;      /* time spent decoding */
+  int64_t num_nodes;
+  int64_t *layout;        /* 4 + 8 * num_nodes: rows, bytes_read, nanos, 0; then for each node length, null count,
+                             and offset and length of nulls, first and second buffer */
+  quiver_buffer *buffers; /* 3 * num_nodes: nulls (one byte a slot, 1 = null), first, second */
+} quiver_vectors;
+
+int32_t quiver_abi_version(void);
+
+/* Writes "version build-id toolchain" and a zero to dst and returns its length. */
+int64_t quiver_version(char *dst, int64_t capacity);
+
+/* Process-wide settings, key=value lines: threads, memory.limit. */
+int32_t quiver_configure(char *options, int64_t length, quiver_error *error);
+
+/* Bytes of native memory in use. */
+int64_t quiver_native_bytes(void);
+
+/* Counted, zeroed, 64-byte aligned memory. Growing keeps the content and moves. */
+void *quiver_alloc(int64_t bytes, quiver_error *error);
+void *quiver_realloc(void *address, int64_t old_bytes, int64_t new_bytes, quiver_error *error);
+void quiver_free(void *address, int64_t bytes);
+
+/* QUIVER_OK, or QUIVER_UNSUPPORTED with the reason. schema is Spark's StructType.json(). */
+int32_t quiver_check_schema(uint8_t *schema, int64_t schema_length, quiver_error *error);
+
+/* Whether encoder options (key=value lines: codec, zstd.level) are right. */
+int32_t quiver_check_options(char *options, int64_t length, quiver_error *error);
+
+int64_t quiver_encoder_new(uint8_t *schema, int64_t schema_length, char *options, int64_t options_length, quiver_error *error);
+
+/* rows: concatenated UnsafeRows; ends: end offset of each of n rows. */
+int32_t quiver_encode_rows(int64_t encoder, uint8_t *rows, int64_t rows_length, int64_t *ends, int64_t n, quiver_batch *out,
+                           quiver_error *error);
+
+/* Consumes a struct array whose children are the columns, and its schema (NULL: the encoder's own Arrow types). */
+int32_t quiver_encode_columns(int64_t encoder, struct ArrowArray *array, struct ArrowSchema *schema, quiver_batch *out,
+                              quiver_error *error);
+
+int64_t quiver_decoder_new(uint8_t *schema, int64_t schema_length, int32_t *projection, int64_t n, quiver_error *error);
+
+/* First step of reading a batch: what is needed of which segments. The caller copies it and fills in `present`. */
+int32_t quiver_decode_plan(int64_t decoder, int32_t read, uint8_t *header, int64_t header_length, int64_t num_segments,
+                           quiver_need **needs, int64_t *n, quiver_error *error);
+
+/* Second step, one of three. */
+int32_t quiver_decode_vectors(int64_t decoder, quiver_vectors *out, quiver_error *error);
+int32_t quiver_decode_rows(int64_t decoder, quiver_vectors *out, quiver_error *error); /* fills rows, bytes_read, nanos */
+int32_t quiver_decode_columns(int64_t decoder, struct ArrowArray *array, struct ArrowSchema *schema, quiver_error *error);
+
+/* Next block of UnsafeRows: at least one row, until target bytes or capacity rows; *n = 0 after the last. */
+int32_t quiver_next_rows(int64_t decoder, int64_t target, int64_t capacity, quiver_bytes *out, int32_t **ends, int64_t *n,
+                         quiver_error *error);
+
+/* Frees an encoder or decoder and its memory; waits for a call that is under way. Any number of times. */
+void quiver_close(int64_t handle);
+
+#endif

@@ -1,0 +1,114 @@
+package abi
+
+import (
+	"unsafe"
+
+	"github.com/quiverspark/quiver/native/engine"
+	"github.com/quiverspark/quiver/native/memory"
+)
+
+// Bytes is a quiver_bytes.
+type Bytes struct {
+	Data   *byte
+	Length int64
+}
+
+// Batch is a quiver_batch.
+type Batch struct {
+	Rows, DecodedSize int64
+	Header, Stats     Bytes
+	NumSegments       int64
+	Segments          *Bytes
+}
+
+// need is a quiver_need.
+type need struct {
+	FirstSegment, NumSegments int32
+	Length, Wanted            int64
+	Data                      *byte
+	Present                   int64
+}
+
+// buffer is a quiver_buffer.
+type buffer struct {
+	Source, Segment int32
+	Data            *byte
+	Length          int64
+}
+
+// Vectors is a quiver_vectors.
+type Vectors struct {
+	Rows, BytesRead, Nanos int64
+	NumNodes               int64
+	Layout                 *int64
+	Buffers                *buffer
+}
+
+// SizeOfNeed and SizeOfBuffer are for the size assertions in exports.go.
+const (
+	SizeOfNeed   = unsafe.Sizeof(need{})
+	SizeOfBuffer = unsafe.Sizeof(buffer{})
+)
+
+// NewBytes describes b, which lies in C memory.
+func NewBytes(b []byte) Bytes { return Bytes{unsafe.SliceData(b), int64(len(b))} }
+
+// alloc returns n values of T in C memory of the handle, content arbitrary.
+func alloc[T any](a *memory.Arena, n int) []T {
+	var z T
+	b := a.Bytes(n * int(unsafe.Sizeof(z)))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}
+
+// PutBatch describes b in out.
+func (h *Handle) PutBatch(out *Batch, b *engine.Batch) {
+	h.arena.Reset()
+	segments := alloc[Bytes](h.arena, len(b.Segments))
+	for i, s := range b.Segments {
+		segments[i] = NewBytes(s)
+	}
+	*out = Batch{Rows: int64(b.Rows), DecodedSize: b.DecodedSize, Header: NewBytes(b.Header), Stats: NewBytes(b.Stats),
+		NumSegments: int64(len(segments)), Segments: unsafe.SliceData(segments)}
+}
+
+// PutNeeds describes needs as an array of quiver_need and returns its address.
+func (h *Handle) PutNeeds(needs []engine.Need) unsafe.Pointer {
+	h.arena.Reset()
+	h.source = needs
+	h.needs = alloc[need](h.arena, len(needs))
+	for i, n := range needs {
+		h.needs[i] = need{FirstSegment: int32(n.FirstSegment), NumSegments: int32(n.NumSegments),
+			Length: n.Length, Wanted: int64(len(n.Data)), Data: unsafe.SliceData(n.Data)}
+	}
+	return unsafe.Pointer(unsafe.SliceData(h.needs))
+}
+
+// TakePresent passes on what the caller has put into the needs.
+func (h *Handle) TakePresent() {
+	for i := range h.needs {
+		h.source[i].Present = h.needs[i].Present
+	}
+}
+
+// PutVectors describes v in out.
+func (h *Handle) PutVectors(out *Vectors, v *engine.Vectors) {
+	layout := alloc[int64](h.arena, len(v.Layout))
+	copy(layout, v.Layout)
+	buffers := alloc[buffer](h.arena, len(v.Buffers))
+	for i, b := range v.Buffers {
+		buffers[i] = buffer{Source: int32(b.Source), Segment: int32(b.Segment), Data: unsafe.SliceData(b.Data), Length: int64(len(b.Data))}
+	}
+	*out = Vectors{Rows: v.Rows, BytesRead: v.BytesRead, Nanos: v.Nanos, NumNodes: int64(v.Nodes),
+		Layout: unsafe.SliceData(layout), Buffers: unsafe.SliceData(buffers)}
+}
+
+// PutStats puts what reading took into out.
+func PutStats(out *Vectors, s engine.ReadStats) {
+	*out = Vectors{Rows: s.Rows, BytesRead: s.BytesRead, Nanos: s.Nanos}
+}
+
+// Ends returns n int32 of C memory of the handle for the end offsets of rows.
+func (h *Handle) Ends(n int) []int32 {
+	h.arena.Reset()
+	return alloc[int32](h.arena, n)
+}
