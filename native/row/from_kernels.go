@@ -127,7 +127,7 @@ func (p *FromRows) fillBigDecimals(values []byte, base, size []int, valid []byte
 				dst[2*i], dst[2*i+1] = 0, 0
 				continue
 			}
-			return faultf(base[i], "decimal of %d bytes, not 1 to %d", n, decimalBytes)
+			return faultf(begin(base[i], n), "decimal of %d bytes, not 1 to %d", n, decimalBytes)
 		}
 		dst[2*i], dst[2*i+1] = bigDecimal(p.rows, base[i], n)
 	}
@@ -145,7 +145,7 @@ func (p *FromRows) fillIntervals(c *column.Column, r0 int, base, size []int, val
 				months[i], days[i], micros[i] = 0, 0, 0
 				continue
 			}
-			return faultf(base[i], "calendar interval of %d bytes, not %d", n, intervalBytes)
+			return faultf(begin(base[i], n), "calendar interval of %d bytes, not %d", n, intervalBytes)
 		}
 		w := load64(p.p, base[i])
 		months[i], days[i], micros[i] = uint32(w), uint32(w>>32), load64(p.p, base[i]+8)

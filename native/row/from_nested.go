@@ -65,7 +65,7 @@ func (p *FromRows) variants(k *node, n int, base, size []int) *fault {
 				metaBase[i], metaSize[i] = base[i], 0
 				continue
 			}
-			return faultf(base[i], "variant of %d bytes", s)
+			return faultf(begin(base[i], s), "variant of %d bytes", s)
 		}
 		v := int(uint32(load32(p.p, base[i])))
 		if v > s-4 {
@@ -101,7 +101,7 @@ func (p *FromRows) structs(k *node, n int, base, size []int) *fault {
 	s.budget = 0
 	for i, b := range size {
 		if b < s.fixed {
-			return faultf(base[i], "struct of %d bytes, fewer than the %d of its %d fields", b, s.fixed, len(s.fields))
+			return faultf(begin(base[i], b), "struct of %d bytes, fewer than the %d of its %d fields", b, s.fixed, len(s.fields))
 		}
 		s.budget += b - s.fixed
 	}
@@ -134,7 +134,7 @@ func (p *FromRows) arrays(c *column.Column, elem *schema.Type, n int, base, size
 		count := 0
 		if s < 8 {
 			if s != 0 || !c.IsNull(i) {
-				return 0, faultf(base[i], "array of %d bytes", s)
+				return 0, faultf(begin(base[i], s), "array of %d bytes", s)
 			}
 		} else {
 			w := load64(p.p, base[i])
@@ -163,7 +163,7 @@ func (p *FromRows) maps(k *node, n int, base, size []int) *fault {
 			continue
 		}
 		if s < 8 {
-			return faultf(base[i], "map of %d bytes", s)
+			return faultf(begin(base[i], s), "map of %d bytes", s)
 		}
 		w := load64(p.p, base[i])
 		if w > uint64(s-8) {
@@ -295,11 +295,11 @@ func (p *FromRows) elementValues(dst []byte, w int, base, num []int) {
 func (p *FromRows) elementRegions(k *node, total int, base, size, num []int) *fault {
 	c := k.col
 	regionBase, regionSize := p.ints(total), p.ints(total)
-	i, sum, room := 0, 0, 0
+	i := 0
 	for a, n := range num {
 		b := base[a]
 		slots := b + arrayHeader(n)
-		room += size[a]
+		room := size[a] - arrayHeader(n) - 8*n
 		for j := 0; j < n; j++ {
 			w := load64(p.p, slots+8*j)
 			if c.Validity != nil {
@@ -310,12 +310,12 @@ func (p *FromRows) elementRegions(k *node, total int, base, size, num []int) *fa
 				return faultf(b, "%d bytes at offset %d are outside of the array's %d", s, o, size[a])
 			}
 			regionBase[i], regionSize[i] = b+o, s
-			sum += s
+			room -= s
 			i++
 		}
-	}
-	if sum > room {
-		return faultf(base[0], "variable-length elements overlap")
+		if n > 0 && room < 0 {
+			return faultf(b, "variable-length values overlap")
+		}
 	}
 	return p.regions(k, total, regionBase, regionSize)
 }
@@ -407,6 +407,32 @@ func outside(rows unsafe.Pointer, starts, sizes []int, off int, valid []byte) *f
 		}
 	}
 	return faultf(starts[0], "reference outside of the row")
+}
+
+// overlap names a row whose fields refer to more bytes than it has.
+func (p *FromRows) overlap(s *set, starts, sizes []int) *fault {
+	for i, st := range starts {
+		room := sizes[i] - s.fixed
+		for c, k := range s.kids {
+			null := load8(p.p, st+c>>3)>>(c&7)&1 != 0
+			if isVar(k.t) && !null {
+				room -= int(uint32(load64(p.p, st+bitsetBytes(len(s.kids))+8*c)))
+			}
+		}
+		if room < 0 {
+			return faultf(st, "variable-length values overlap")
+		}
+	}
+	return faultf(starts[0], "variable-length values overlap")
+}
+
+// begin is a position by which to find the row of a region: one without bytes
+// may lie at the very end of its row.
+func begin(base, size int) int {
+	if size == 0 && base > 0 {
+		return base - 1
+	}
+	return base
 }
 
 // rowExtent describes a row that does not fit its block or its schema.

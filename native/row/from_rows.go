@@ -33,7 +33,9 @@ type set struct {
 	fields []schema.Field
 	kids   []*node
 	fixed  int // bytes of bitset and slots
-	budget int // bytes that variable parts may still refer to
+	// Regions do not overlap, so no more bytes can be referred to than there
+	// are: in the block at work, and in what is left altogether.
+	room, budget int
 }
 
 // node is a column at work.
@@ -174,6 +176,10 @@ func (p *FromRows) end(s *set, n int) *fault {
 
 // block pivots the rows (or structs) that are slots r0… of n.
 func (p *FromRows) block(s *set, r0, n int, starts, sizes []int) *fault {
+	s.room = -len(sizes) * s.fixed
+	for _, size := range sizes {
+		s.room += size
+	}
 	for w := 0; w < len(s.kids); w += 64 {
 		var null uint64 // columns with a null in this block
 		for _, st := range starts {
@@ -291,8 +297,9 @@ func (p *FromRows) fill(s *set, k *node, off, r0, n int, starts, sizes []int, va
 	if bad {
 		return outside(p.p, starts, sizes, off, valid)
 	}
-	if s.budget -= total; s.budget < 0 {
-		return faultf(starts[0], "variable-length values overlap")
+	s.budget -= total
+	if s.room -= total; s.room < 0 {
+		return p.overlap(s, starts, sizes)
 	}
 	switch c.Type.Kind {
 	case schema.String, schema.Binary:

@@ -143,20 +143,27 @@ func putStrings(dst unsafe.Pointer, starts, cursor []int, off int, c *column.Col
 }
 
 // copyPadded copies data[b:b+n] to dst and pads it with zeros to a multiple of
-// eight bytes. It may read up to the capacity of data.
+// eight bytes. It may read up to the capacity of data. Short values are copied
+// as a fixed number of words, the last of which may be written more than once:
+// a loop over their number would be a mispredicted branch for most values.
 func copyPadded(dst unsafe.Pointer, data []byte, b, n int) {
-	if n > 64 || b+round8(n) > cap(data) {
+	if n > 32 || b+32 > cap(data) {
 		copyLong(dst, data, b, n)
 		return
 	}
+	if n == 0 {
+		return
+	}
 	src := unsafe.Add(unsafe.Pointer(unsafe.SliceData(data)), b)
-	i := 0
-	for ; i+8 <= n; i += 8 {
-		store64(dst, i, load64(src, i))
+	last := (n - 1) &^ 7
+	mask := ^uint64(0) >> (56 - 8*((n-1)&7))
+	store64(dst, 0, load64(src, 0))
+	if n > 16 {
+		store64(dst, 8, load64(src, 8))
+		mid := min(last, 16)
+		store64(dst, mid, load64(src, mid))
 	}
-	if rest := n & 7; rest != 0 {
-		store64(dst, i, load64(src, i)&(1<<(8*rest)-1))
-	}
+	store64(dst, last, load64(src, last)&mask)
 }
 
 func copyLong(dst unsafe.Pointer, data []byte, b, n int) {

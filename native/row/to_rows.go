@@ -24,7 +24,6 @@ type ToRows struct {
 
 	dst    unsafe.Pointer
 	starts [blockRows]int
-	nulls  [blockRows / 8]uint64
 }
 
 // NewToRows returns a ToRows for rows of schema s, which is the projected one.
@@ -137,36 +136,44 @@ func (w *ToRows) set(s *outSet, lo int, starts []int) {
 
 // tileNulls writes byte b of the null bitsets, that of eight columns.
 func (w *ToRows) tileNulls(kids []*out, b, lo int, starts []int) {
-	words := w.nulls[:(len(starts)+7)>>3]
-	any := false
+	var some [tile]int // the columns that may have nulls
+	n := 0
 	for c, k := range kids {
-		if k.t.Kind != schema.Null && k.col.Validity == nil {
-			continue
-		}
-		if !any {
-			any = true
-			clear(words)
-		}
-		for i := range words {
-			m := min(8, len(starts)-8*i)
-			null := uint64(1)<<m - 1
-			if k.t.Kind != schema.Null {
-				null &^= bitsAt(k.col.Validity, lo+8*i, m)
-			}
-			words[i] |= null << (8 * c)
+		if k.t.Kind == schema.Null || k.col.Validity != nil {
+			some[n] = c
+			n++
 		}
 	}
-	if !any {
+	if n == 0 {
 		return
 	}
-	for i, word := range words {
-		if word == 0 {
-			continue
+	for r := 0; r < len(starts); r += 64 {
+		group := starts[r:min(r+64, len(starts))]
+		var null [tile]uint64 // of each column, a bit a row
+		var any uint64
+		for _, c := range some[:n] {
+			null[c] = ^uint64(0) >> (64 - len(group))
+			if k := kids[c]; k.t.Kind != schema.Null {
+				null[c] &^= bitsAt(k.col.Validity, lo+r, len(group))
+			}
+			any |= null[c]
 		}
-		word = transpose8(word)
-		for _, st := range starts[8*i : min(8*i+8, len(starts))] {
-			*(*uint8)(at(w.dst, st+b)) = uint8(word)
-			word >>= 8
+		for ; any != 0; any >>= 8 {
+			if uint8(any) != 0 {
+				m := min(8, len(group))
+				word := uint64(uint8(null[0])) | uint64(uint8(null[1]))<<8 | uint64(uint8(null[2]))<<16 |
+					uint64(uint8(null[3]))<<24 | uint64(uint8(null[4]))<<32 | uint64(uint8(null[5]))<<40 |
+					uint64(uint8(null[6]))<<48 | null[7]<<56
+				word = transpose8(word)
+				for _, st := range group[:m] {
+					*(*uint8)(at(w.dst, st+b)) = uint8(word)
+					word >>= 8
+				}
+			}
+			group = group[min(8, len(group)):]
+			for c := range null {
+				null[c] >>= 8
+			}
 		}
 	}
 }
