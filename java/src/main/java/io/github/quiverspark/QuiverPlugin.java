@@ -1,0 +1,124 @@
+package io.github.quiverspark;
+
+import io.github.quiverspark.conf.QuiverBuild;
+import io.github.quiverspark.conf.QuiverSettings;
+import io.github.quiverspark.nativelib.NativeLoader;
+import java.util.Arrays;
+import java.util.Map;
+import org.apache.spark.SparkConf;
+import org.apache.spark.SparkContext;
+import org.apache.spark.api.plugin.DriverPlugin;
+import org.apache.spark.api.plugin.ExecutorPlugin;
+import org.apache.spark.api.plugin.PluginContext;
+import org.apache.spark.api.plugin.SparkPlugin;
+import org.apache.spark.serializer.KryoSerializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Switches Quiver on for an application: {@code spark.plugins=io.github.quiverspark.QuiverPlugin}.
+ *
+ * <p>The driver's part decides once, while the SparkContext starts, whether cached relations are stored by Quiver. If something speaks
+ * against it, Spark's own format stays in place and one warning gives the reason and the setting to change. The outcome can be read with
+ * {@code SET spark.quiver.status}. The executors' part loads the native library before the first task.
+ */
+public final class QuiverPlugin implements SparkPlugin {
+  static final String SERIALIZER_KEY = "spark.sql.cache.serializer";
+  static final String EXTENSIONS_KEY = "spark.sql.extensions";
+  private static final String ACTIVE = "active";
+  private static final Logger LOG = LoggerFactory.getLogger(QuiverPlugin.class);
+
+  @Override
+  public DriverPlugin driverPlugin() {
+    return new Driver();
+  }
+
+  @Override
+  public ExecutorPlugin executorPlugin() {
+    return new Executor();
+  }
+
+  /** Why Quiver is not to be used, with what to do about it; null if nothing speaks against it. Loads the native library. */
+  static String reasonAgainst(SparkConf conf) {
+    if (!QuiverSettings.ENABLED.read(conf)) {
+      return QuiverSettings.ENABLED.key() + " is false (set it to true to use Quiver)";
+    }
+    String serializer = conf.get(SERIALIZER_KEY, null);
+    if (serializer != null && !serializer.equals(QuiverCachedBatchSerializer.class.getName())) {
+      return SERIALIZER_KEY + " is set to " + serializer + " (remove this setting to use Quiver)";
+    }
+    String kryo = kryoReason(conf);
+    if (kryo != null) {
+      return kryo;
+    }
+    try {
+      NativeLoader.load();
+      return null;
+    } catch (QuiverException e) {
+      return e.getMessage();
+    }
+  }
+
+  /**
+   * Kryo with {@code registrationRequired} fails on the first cached batch that leaves the heap if its class is unknown. All ways to
+   * register count, so Kryo itself is asked.
+   */
+  private static String kryoReason(SparkConf conf) {
+    if (!conf.get("spark.serializer", "").equals(KryoSerializer.class.getName())
+        || !conf.getBoolean("spark.kryo.registrationRequired", false)) {
+      return null;
+    }
+    if (new KryoSerializer(conf).newKryo().getClassResolver().getRegistration(QuiverCachedBatch.class) != null) {
+      return null;
+    }
+    return "spark.kryo.registrationRequired is true and Quiver's classes are not registered (set spark.kryo.registrator="
+        + QuiverKryoRegistrator.class.getName() + ", next to registrators of your own, separated by commas)";
+  }
+
+  private static final class Driver implements DriverPlugin {
+    @Override
+    public Map<String, String> init(SparkContext sc, PluginContext context) {
+      // not context.conf(): a copy would not reach the sessions and executors that are created later
+      SparkConf conf = sc.conf();
+      QuiverSettings.check(conf);
+      conf.set(QuiverSettings.VERSION.key(), QuiverBuild.version());
+      String reason = reasonAgainst(conf);
+      if (reason != null) {
+        conf.set(QuiverSettings.STATUS.key(), "off: " + reason);
+        LOG.warn("Quiver {} is off, relations are cached in Spark's own format: {}", QuiverBuild.version(), reason);
+        return Map.of(ACTIVE, "false");
+      }
+      conf.set(SERIALIZER_KEY, QuiverCachedBatchSerializer.class.getName());
+      conf.set(EXTENSIONS_KEY, withExtension(conf.get(EXTENSIONS_KEY, "")));
+      conf.set(QuiverSettings.STATUS.key(), "on");
+      LOG.info("Quiver {} is on: relations are cached in Arrow format (codec {})", QuiverBuild.version(), QuiverSettings.CODEC.read(conf));
+      return Map.of(ACTIVE, "true");
+    }
+  }
+
+  /** A comma-separated list of extensions with ours in it, last unless the user placed it. */
+  static String withExtension(String extensions) {
+    String ours = QuiverSessionExtension.class.getName();
+    if (extensions.isBlank()) {
+      return ours;
+    }
+    boolean present = Arrays.stream(extensions.split(",")).map(String::trim).anyMatch(ours::equals);
+    return present ? extensions : extensions + "," + ours;
+  }
+
+  private static final class Executor implements ExecutorPlugin {
+    @Override
+    public void init(PluginContext context, Map<String, String> extraConf) {
+      if (!"true".equals(extraConf.get(ACTIVE))) {
+        return;
+      }
+      try {
+        NativeLoader.load();
+      } catch (QuiverException e) {
+        // An exception here would end the executor, and the cluster manager would start the next one for ever. The loader remembers:
+        // tasks that need the library fail with this message.
+        LOG.error("executor {} cannot use Quiver's cached relations: {}", context.executorID(), e.getMessage(), e);
+      }
+    }
+  }
+}

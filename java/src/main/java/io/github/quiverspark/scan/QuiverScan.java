@@ -1,0 +1,161 @@
+package io.github.quiverspark.scan;
+
+import io.github.quiverspark.QuiverCachedBatchSerializer;
+import io.github.quiverspark.StoredSchema;
+import io.github.quiverspark.pruning.BatchFilter;
+import io.github.quiverspark.read.Projection;
+import java.io.Serializable;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.sql.execution.WholeStageCodegenExec;
+import org.apache.spark.sql.execution.columnar.InMemoryRelation;
+import org.apache.spark.sql.execution.metric.SQLMetric;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+import org.apache.spark.util.LongAccumulator;
+import scala.Function2;
+import scala.collection.AbstractIterator;
+import scala.collection.Iterator;
+import scala.collection.immutable.Map;
+import scala.collection.immutable.Seq;
+import scala.reflect.ClassTag$;
+import scala.runtime.AbstractFunction2;
+
+/**
+ * Scan of a relation that Quiver has cached: gives columnar batches or rows, whichever its parent asks for. Other than Spark's scan it counts
+ * the fields that are read, not those of the whole relation, where generated code has a limit; and it reports what it pruned and read.
+ */
+public final class QuiverScan extends CachedScan {
+  private static final long serialVersionUID = 1L;
+
+  /** Why no columnar batches are given; null if they are. */
+  private final String rowsOnly;
+  private transient volatile ScanMetrics scanMetrics;
+
+  /** Called by Spark too, by reflection, to copy the node with other expressions. */
+  public QuiverScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
+    super(attributes, predicates, relation);
+    this.rowsOnly = rowsOnly();
+  }
+
+  private String rowsOnly() {
+    if (!conf().cacheVectorizedReaderEnabled()) {
+      return "spark.sql.inMemoryColumnarStorage.enableVectorizedReader is false";
+    }
+    if (WholeStageCodegenExec.isTooManyFields(conf(), schema())) {
+      return "more fields are read than spark.sql.codegen.maxFields=" + conf().wholeStageMaxNumFields();
+    }
+    return null;
+  }
+
+  @Override
+  public boolean supportsColumnar() {
+    return rowsOnly == null;
+  }
+
+  @Override
+  public String nodeName() {
+    return relation().cacheBuilder().tableName().isDefined() ? "QuiverScan " + relation().cacheBuilder().cachedName() : "QuiverScan";
+  }
+
+  @Override
+  String note() {
+    return rowsOnly == null ? "" : "rows only: " + rowsOnly;
+  }
+
+  @Override
+  public Map<String, SQLMetric> metrics() {
+    return scanMetrics().asMap();
+  }
+
+  private ScanMetrics scanMetrics() {
+    ScanMetrics result = scanMetrics;
+    if (result == null) {
+      synchronized (spark) {
+        result = scanMetrics;
+        if (result == null) {
+          result = new ScanMetrics(session().sparkContext());
+          scanMetrics = result;
+        }
+      }
+    }
+    return result;
+  }
+
+  @Override
+  public RDD<InternalRow> doExecute() {
+    return QuiverCachedBatchSerializer.readRows(keptBatches(), projection(), scanMetrics());
+  }
+
+  @Override
+  public RDD<ColumnarBatch> doExecuteColumnar() {
+    return QuiverCachedBatchSerializer.readColumnar(keptBatches(), projection(), scanMetrics());
+  }
+
+  private Projection projection() {
+    return Projection.of(StoredSchema.of(relation().output()), relation().output(), attributes());
+  }
+
+  private RDD<CachedBatch> keptBatches() {
+    RDD<CachedBatch> batches = relation().cacheBuilder().cachedColumnBuffers();
+    if (conf().inMemoryPartitionPruning()) {
+      batches = mapBatches(batches, BatchFilter.build(predicates(), relation().output(), scanMetrics()));
+    }
+    if (spark.enableAccumulatorsForTest()) {
+      spark.readPartitions().setValue(0);
+      spark.readBatches().setValue(0);
+      batches = mapBatches(batches, new CountForTests(spark.readPartitions(), spark.readBatches()));
+    }
+    return batches;
+  }
+
+  private static RDD<CachedBatch> mapBatches(
+      RDD<CachedBatch> batches, Function2<Object, Iterator<CachedBatch>, Iterator<CachedBatch>> f) {
+    return batches.mapPartitionsWithIndex(f, true, ClassTag$.MODULE$.apply(CachedBatch.class));
+  }
+
+  /** Partitions in which a batch was read, with {@code spark.sql.inMemoryTableScanStatistics.enable}. */
+  public LongAccumulator readPartitions() {
+    return spark.readPartitions();
+  }
+
+  /** Batches read, with {@code spark.sql.inMemoryTableScanStatistics.enable}. */
+  public LongAccumulator readBatches() {
+    return spark.readBatches();
+  }
+
+  /** Counts partitions and batches as Spark's scan does. */
+  private static final class CountForTests extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<CachedBatch>>
+      implements Serializable {
+    private static final long serialVersionUID = 1L;
+    private final LongAccumulator partitions;
+    private final LongAccumulator batches;
+
+    CountForTests(LongAccumulator partitions, LongAccumulator batches) {
+      this.partitions = partitions;
+      this.batches = batches;
+    }
+
+    @Override
+    public Iterator<CachedBatch> apply(Object partition, Iterator<CachedBatch> input) {
+      if (input.hasNext()) {
+        partitions.add(1);
+      }
+      return new AbstractIterator<>() {
+        @Override
+        public boolean hasNext() {
+          return input.hasNext();
+        }
+
+        @Override
+        public CachedBatch next() {
+          CachedBatch batch = input.next();
+          batches.add(1);
+          return batch;
+        }
+      };
+    }
+  }
+}
