@@ -186,7 +186,16 @@ func (t *Type) matchFields(s *arrow.StructType, path string) error {
 }
 
 func (t *Type) mismatch(dt arrow.DataType, path string) error {
-	return &MismatchError{Path: path, Got: dt.String(), Want: fmt.Sprintf("%s (stored as %s)", t.Name, t.Arrow())}
+	return &MismatchError{Path: path, Got: brief(dt), Want: fmt.Sprintf("%s (stored as %s)", t.Name, brief(t.Arrow()))}
+}
+
+// brief bounds a type's text, which lists all fields of a struct.
+func brief(dt arrow.DataType) string {
+	s := dt.String()
+	if len(s) > 200 {
+		s = s[:200] + "…"
+	}
+	return s
 }
 
 // plain strips dictionaries and extensions, which can wrap each other.
