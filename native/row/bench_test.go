@@ -3,13 +3,11 @@ package row
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/quiverspark/quiver/native/column"
 	"github.com/quiverspark/quiver/native/memory"
+	"github.com/quiverspark/quiver/native/row/rowtest"
 	"github.com/quiverspark/quiver/native/schema"
 )
 
@@ -177,28 +175,6 @@ func (s shape) made(t testing.TB) (sch *schema.Schema, cols []*column.Column, ro
 	return sch, cols, rows, ends
 }
 
-// cpuTime returns the processor time of this thread, which other load on the
-// machine does not lengthen.
-func cpuTime() time.Duration {
-	var ru syscall.Rusage
-	const thisThread = 1 // RUSAGE_THREAD
-	if err := syscall.Getrusage(thisThread, &ru); err != nil {
-		panic(err)
-	}
-	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
-}
-
-// perValue starts measuring; what it returns reports the time of a top-level value.
-func perValue(b *testing.B, values int) func() {
-	runtime.LockOSThread()
-	start := cpuTime()
-	return func() {
-		cpu := cpuTime() - start
-		runtime.UnlockOSThread()
-		b.ReportMetric(float64(cpu.Nanoseconds())/float64(b.N)/float64(values), "cpu-ns/value")
-	}
-}
-
 func BenchmarkFromRows(b *testing.B) {
 	for _, s := range shapes {
 		sch, _, rows, ends := s.made(b)
@@ -209,7 +185,7 @@ func BenchmarkFromRows(b *testing.B) {
 			p := NewFromRows(sch)
 			b.SetBytes(int64(len(rows)))
 			b.ReportAllocs()
-			done := perValue(b, len(ends)*len(sch.Fields))
+			done := rowtest.PerValue(b, len(ends)*len(sch.Fields))
 			for b.Loop() {
 				a.Reset()
 				if _, err := p.Columns(rows, ends, a); err != nil {
@@ -230,7 +206,7 @@ func BenchmarkToRows(b *testing.B) {
 			block := make([]byte, len(rows))
 			b.SetBytes(int64(len(rows)))
 			b.ReportAllocs()
-			done := perValue(b, s.rows*len(sch.Fields))
+			done := rowtest.PerValue(b, s.rows*len(sch.Fields))
 			for b.Loop() {
 				if err := w.Begin(cols, s.rows); err != nil {
 					b.Fatal(err)
@@ -253,7 +229,7 @@ func BenchmarkCopy(b *testing.B) {
 	_, _, rows, ends := shapes[0].made(b)
 	block := make([]byte, len(rows))
 	b.SetBytes(int64(len(rows)))
-	done := perValue(b, 6*len(ends))
+	done := rowtest.PerValue(b, 6*len(ends))
 	for b.Loop() {
 		copy(block, rows)
 	}
