@@ -48,7 +48,7 @@ build/libquiver.so: $(GO_SOURCES)
 	./build.sh
 	@touch $@
 
-build/test-hooks/libquiver.so: $(GO_SOURCES)
+build/hooks/libquiver.so: $(GO_SOURCES)
 	$(call say,native library with test hooks)
 	./build.sh --test-hooks
 	@touch $@
@@ -101,7 +101,7 @@ test-go: ## go vet, gofmt, unit tests, and again under the race detector
 	go test -race -short ./native/...
 
 .PHONY: test-abi
-test-abi: build/libquiver.so build/test-hooks/libquiver.so ## the C ABI from Python; pyarrow reads what is stored (T=expression)
+test-abi: build/libquiver.so build/hooks/libquiver.so ## the C ABI from Python; pyarrow reads what is stored (T=expression)
 	@tests/tools/fetch.sh python
 	$(call say,C ABI tests)
 	$(PYTEST) tests/abi
@@ -112,7 +112,7 @@ test-java: build/libquiver.so ## JUnit tests
 	cd java && mvn -q -B test
 
 .PHONY: test-spark
-test-spark: fetch dist build/test-hooks/libquiver.so ## integration tests through spark-submit (T=expression picks cases)
+test-spark: fetch dist build/hooks/libquiver.so ## integration tests through spark-submit (T=expression picks cases)
 	@tests/tools/fetch.sh tpch 0.01
 	$(call say,spark-submit tests)
 	$(PYTEST) tests/spark

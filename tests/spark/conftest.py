@@ -1,0 +1,91 @@
+"""Turns the cases in cases/ into pytest items; each group of cases runs inside one spark-submit application."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from harness import registry  # noqa: E402
+from harness.process import Application  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--format", choices=["quiver", "spark"], default="quiver", help="cache format under test")
+    parser.addoption("--readers", default="row,fused,columnar", help="only these readers")
+
+
+def pytest_configure(config):
+    config.applications = {}
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix == ".py" and file_path.parent == HERE / "cases" and file_path.name != "__init__.py":
+        return CaseFile.from_parent(parent, path=file_path)
+    return None
+
+
+class CaseFile(pytest.File):
+    def collect(self):
+        file_format = self.config.getoption("format")
+        for case in registry.load(f"cases.{self.path.stem}"):
+            for case_id in case.ids(file_format):
+                yield CaseItem.from_parent(self, name=case_id, case=case)
+
+
+class CaseItem(pytest.Item):
+    def __init__(self, *, case, **kwargs):
+        super().__init__(**kwargs)
+        self.case = case
+        self.full_id = f"{self.parent.path.stem}::{self.name}"
+
+    def application(self) -> Application:
+        config = self.config
+        key = self.case.group
+        if key not in config.applications:
+            config.applications[key] = Application(key, config.getoption("format"), config.getoption("readers"))
+        return config.applications[key]
+
+    def runtest(self):
+        result = self.application().result(self.full_id)
+        if self.config.getoption("format") == "spark" and self.case.spark_is_wrong:
+            if result["ok"]:
+                raise CaseFailure("Spark's own format is said to be wrong here, yet gave the right answer")
+        elif not result["ok"]:
+            raise CaseFailure(result["message"])
+
+    def repr_failure(self, excinfo, style=None):
+        if isinstance(excinfo.value, CaseFailure):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self):
+        return self.path, None, self.name
+
+
+class CaseFailure(Exception):
+    pass
+
+
+def pytest_collection_finish(session):
+    if session.config.option.collectonly:
+        return
+    # cases of a group next to each other, so that one application is alive at a time
+    order = {}
+    for item in session.items:
+        if isinstance(item, CaseItem):
+            order.setdefault(item.case.group, len(order))
+            item.application().wanted.append(item.full_id)
+    session.items.sort(key=lambda i: order.get(i.case.group, -1) if isinstance(i, CaseItem) else len(order))
+
+
+def pytest_runtest_teardown(item, nextitem):
+    if isinstance(item, CaseItem) and (not isinstance(nextitem, CaseItem) or nextitem.case.group != item.case.group):
+        item.application().finish()
+
+
+def pytest_sessionfinish(session):
+    for application in getattr(session.config, "applications", {}).values():
+        application.stop()

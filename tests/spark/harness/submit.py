@@ -1,0 +1,86 @@
+"""Command lines of spark-submit, and the few files they need."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from .groups import Group
+
+ROOT = Path(__file__).resolve().parents[3]
+CACHE = Path(os.environ.get("QUIVER_CACHE") or ROOT / ".cache")
+SPARK_HOME = Path(os.environ.get("SPARK_HOME") or CACHE / "spark-4.1.4" / "pyspark")
+PYTHON = CACHE / "venv" / "bin" / "python"
+WORK = ROOT / "build" / "spark-tests"
+TPCH = CACHE / "tpch-0.01"
+HOOKS_LIBRARY = ROOT / "build" / "hooks" / "libquiver.so"
+
+_JAVA = Path(__file__).resolve().parents[1] / "java"
+
+
+def quiver_arguments() -> list[str]:
+    """What `make spark-conf` prints. QUIVER_SPARK_CONF (a file with those lines) saves the call."""
+    given = os.environ.get("QUIVER_SPARK_CONF")
+    if given:
+        return Path(given).read_text().split("\n")[:4]
+    done = subprocess.run(["make", "-s", "spark-conf", "SPARK=4.1"], cwd=ROOT, capture_output=True, text=True, timeout=1200)
+    if done.returncode:
+        raise RuntimeError(f"make spark-conf failed:\n{done.stdout}{done.stderr}")
+    return done.stdout.splitlines()
+
+
+def helper_jar() -> Path:
+    """The Java side of the harness, compiled against the Spark under test when its sources have changed."""
+    jar = WORK / "harness.jar"
+    sources = sorted(_JAVA.rglob("*.java"))
+    if not jar.exists() or any(s.stat().st_mtime > jar.stat().st_mtime for s in sources):
+        classes = WORK / "harness-classes"
+        shutil.rmtree(classes, ignore_errors=True)
+        classes.mkdir(parents=True)
+        javac = ["javac", "-nowarn", "-proc:none", "-d", str(classes), "-cp", f"{SPARK_HOME}/jars/*", *map(str, sources)]
+        subprocess.run(javac, check=True, capture_output=True)
+        made = jar.with_suffix(".tmp")
+        subprocess.run(["jar", "cf", str(made), "-C", str(classes), "."], check=True)
+        made.rename(jar)
+    return jar
+
+
+def environment() -> dict[str, str]:
+    """Environment of spark-submit: this Spark, this Python, nothing of the caller's Spark settings."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHONPATH"))}
+    env.update(SPARK_HOME=str(SPARK_HOME), SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=str(PYTHON), PYSPARK_DRIVER_PYTHON=str(PYTHON))
+    return env
+
+
+def command(group: Group, file_format: str, scratch: Path, extra: dict[str, str] | None = None) -> list[str]:
+    """spark-submit up to, not including, the application."""
+    confs = {
+        "spark.master": group.master,
+        "spark.driver.memory": group.memory,
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.session.timeZone": "America/Los_Angeles",
+        "spark.sql.timeType.enabled": "true",
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.local.dir": str(scratch / "local"),
+    }
+    jars = [str(helper_jar())]
+    java_options = []
+    if file_format == "quiver":
+        arguments = quiver_arguments()
+        jars.insert(0, arguments[arguments.index("--jars") + 1])
+        if group.plugin:
+            key, _, value = arguments[arguments.index("--conf") + 1].partition("=")
+            confs[key] = value
+        if group.hooks:
+            java_options.append(f"-Dquiver.native.path={HOOKS_LIBRARY}")
+        confs.update(group.confs)
+    else:
+        confs.update({k: v for k, v in group.confs.items() if "quiver" not in v})
+    confs.update(extra or {})
+    if java_options:
+        confs["spark.driver.extraJavaOptions"] = " ".join([confs.get("spark.driver.extraJavaOptions", ""), *java_options]).strip()
+    line = [str(SPARK_HOME / "bin" / "spark-submit"), "--jars", ",".join(jars)]
+    for key, value in confs.items():
+        line += ["--conf", f"{key}={value}"]
+    return line

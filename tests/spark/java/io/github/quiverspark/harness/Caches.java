@@ -1,0 +1,165 @@
+package io.github.quiverspark.harness;
+
+import java.io.Serializable;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.sql.execution.columnar.InMemoryRelation;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** Looks into cached relations. */
+public final class Caches {
+  private Caches() {}
+
+  /** The cached relations that a query reads. */
+  private static List<InMemoryRelation> relations(Dataset<?> query) {
+    List<InMemoryRelation> found = new ArrayList<>();
+    for (LogicalPlan leaf : CollectionConverters.asJava(query.queryExecution().withCachedData().collectLeaves())) {
+      if (leaf instanceof InMemoryRelation relation) {
+        found.add(relation);
+      }
+    }
+    return found;
+  }
+
+  /** Number of cached relations that a query reads. */
+  public static int count(Dataset<?> query) {
+    return relations(query).size();
+  }
+
+  /** Class names of the serializers of the cached relations that a query reads. */
+  public static String[] serializers(Dataset<?> query) {
+    Set<String> names = new TreeSet<>();
+    for (InMemoryRelation relation : relations(query)) {
+      names.add(relation.cacheBuilder().serializer().getClass().getName());
+    }
+    return names.toArray(new String[0]);
+  }
+
+  /** Whether the cached relations were built from columnar batches. */
+  public static boolean builtFromColumns(Dataset<?> query) {
+    return !relations(query).isEmpty() && relations(query).stream().allMatch(r -> r.cachedPlan().supportsColumnar());
+  }
+
+  /** Bytes of the cached relations as the planner counts them. */
+  public static long plannerSize(Dataset<?> query) {
+    return relations(query).stream().mapToLong(r -> r.computeStats().sizeInBytes().longValue()).sum();
+  }
+
+  /** What one stored batch is. */
+  private record Batch(String type, long rows, long decoded) implements Serializable {}
+
+  private static List<Batch> batches(Dataset<?> query) {
+    List<Batch> all = new ArrayList<>();
+    for (InMemoryRelation relation : relations(query)) {
+      all.addAll(relation.cacheBuilder().cachedColumnBuffers().toJavaRDD()
+          .map(b -> new Batch(b.getClass().getName(), b.numRows(), b.sizeInBytes())).collect());
+    }
+    return all;
+  }
+
+  /** Class names of the stored batches. */
+  public static String[] batchTypes(Dataset<?> query) {
+    return batches(query).stream().map(Batch::type).distinct().sorted().toArray(String[]::new);
+  }
+
+  /** Rows of each stored batch. */
+  public static long[] batchRows(Dataset<?> query) {
+    return batches(query).stream().mapToLong(Batch::rows).toArray();
+  }
+
+  /** Decoded bytes of each stored batch. */
+  public static long[] batchBytes(Dataset<?> query) {
+    return batches(query).stream().mapToLong(Batch::decoded).toArray();
+  }
+
+  /** Fraction of the partitions' blocks that are in memory or on disk; 1 once a relation is built. */
+  public static double builtFraction(Dataset<?> query) {
+    int cached = 0;
+    int all = 0;
+    for (InMemoryRelation relation : relations(query)) {
+      RDD<CachedBatch> rdd = relation.cacheBuilder().cachedColumnBuffers();
+      all += rdd.getNumPartitions();
+      for (org.apache.spark.storage.RDDInfo info : rdd.sparkContext().getRDDStorageInfo()) {
+        cached += info.id() == rdd.id() ? info.numCachedPartitions() : 0;
+      }
+    }
+    return all == 0 ? 0 : (double) cached / all;
+  }
+
+  /** How {@link #damage} changes a stored batch. */
+  public interface Damage extends Serializable {
+    void apply(CachedBatch batch) throws ReflectiveOperationException;
+  }
+
+  /**
+   * Changes all stored batches of a relation in place (in a local Spark the stored objects are this JVM's own).
+   *
+   * @param what {@code truncate-segment}, {@code drop-segments}, {@code flip-segments}, {@code truncate-header}, {@code flip-header},
+   *     {@code replace-header} (with what {@code with} has)
+   * @return number of batches changed
+   */
+  public static long damage(Dataset<?> query, String what, byte[] with) {
+    Damage damage = switch (what) {
+      case "truncate-segment" -> batch -> {
+        byte[][] segments = segments(batch);
+        segments[0] = Arrays.copyOf(segments[0], segments[0].length / 2);
+      };
+      case "drop-segments" -> batch -> set(batch, "segments", new byte[0][]);
+      case "flip-segments" -> batch -> {
+        for (byte[] segment : segments(batch)) {
+          for (int i = 0; i < segment.length; i += 7) {
+            segment[i] ^= (byte) 0xa5;
+          }
+        }
+      };
+      case "truncate-header" -> batch -> set(batch, "header", Arrays.copyOf(header(batch), 40));
+      case "flip-header" -> batch -> {
+        byte[] header = header(batch);
+        for (int i = 8; i < header.length; i += 5) {
+          header[i] ^= 0x5a;
+        }
+      };
+      case "replace-header" -> batch -> set(batch, "header", with);
+      default -> throw new IllegalArgumentException(what);
+    };
+    long changed = 0;
+    for (InMemoryRelation relation : relations(query)) {
+      changed += relation.cacheBuilder().cachedColumnBuffers().toJavaRDD().map(batch -> {
+        damage.apply(batch);
+        return 1;
+      }).collect().size();
+    }
+    return changed;
+  }
+
+  /** The message header of a relation's first batch. */
+  public static byte[] firstHeader(Dataset<?> query) {
+    return relations(query).get(0).cacheBuilder().cachedColumnBuffers().toJavaRDD().map(Caches::header).first();
+  }
+
+  private static byte[] header(CachedBatch batch) throws ReflectiveOperationException {
+    return (byte[]) field(batch, "header").get(batch);
+  }
+
+  private static byte[][] segments(CachedBatch batch) throws ReflectiveOperationException {
+    return (byte[][]) field(batch, "segments").get(batch);
+  }
+
+  private static void set(CachedBatch batch, String name, Object value) throws ReflectiveOperationException {
+    field(batch, name).set(batch, value);
+  }
+
+  private static Field field(CachedBatch batch, String name) throws ReflectiveOperationException {
+    Field field = batch.getClass().getDeclaredField(name);
+    field.setAccessible(true);
+    return field;
+  }
+}

@@ -1,0 +1,123 @@
+package io.github.quiverspark.harness;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.execution.ColumnarToRowExec;
+import org.apache.spark.sql.execution.InputAdapter;
+import org.apache.spark.sql.execution.QueryExecution;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.WholeStageCodegenExec;
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
+import org.apache.spark.sql.execution.adaptive.QueryStageExec;
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanLike;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** What the physical plan of a query that has run says. */
+public final class Plans {
+  private Plans() {}
+
+  /** A scan of a cached relation and the operators above it, nearest first (wrappers left out). */
+  private record Scan(SparkPlan node, List<SparkPlan> parents) {}
+
+  /**
+   * How the scans of cached relations were read: {@code fused} (vectors, turned into rows by generated code right above the scan),
+   * {@code columnar} (vectors taken by a columnar operator) or {@code row}.
+   */
+  public static String[] readers(Dataset<?> query) {
+    Set<String> found = new TreeSet<>();
+    for (Scan scan : scans(query)) {
+      SparkPlan parent = scan.parents.isEmpty() ? null : scan.parents.get(0);
+      if (parent instanceof ColumnarToRowExec) {
+        found.add("fused");
+      } else if (parent != null && parent.supportsColumnar() && scan.node.supportsColumnar()) {
+        found.add("columnar");
+      } else {
+        found.add("row");
+      }
+    }
+    return found.toArray(new String[0]);
+  }
+
+  /** Class names of the scans of cached relations, in plan order. */
+  public static String[] scanNodes(Dataset<?> query) {
+    return scans(query).stream().map(s -> s.node.getClass().getSimpleName()).toArray(String[]::new);
+  }
+
+  /** The sum of a metric over all scans of cached relations; -1 if no scan has it. */
+  public static long metric(Dataset<?> query, String name) {
+    long sum = -1;
+    for (Scan scan : scans(query)) {
+      if (scan.node.metrics().contains(name)) {
+        sum = Math.max(sum, 0) + scan.node.metrics().apply(name).value();
+      }
+    }
+    return sum;
+  }
+
+  /** Names of the metrics that scans of cached relations have. */
+  public static String[] metricNames(Dataset<?> query) {
+    Set<String> names = new TreeSet<>();
+    for (Scan scan : scans(query)) {
+      names.addAll(CollectionConverters.asJava(scan.node.metrics().keySet()));
+    }
+    return names.toArray(new String[0]);
+  }
+
+  /** Class names of all operators, top first. */
+  public static String[] operators(Dataset<?> query) {
+    List<String> names = new ArrayList<>();
+    collectNames(query.queryExecution().executedPlan(), names);
+    return names.toArray(new String[0]);
+  }
+
+  public static String text(Dataset<?> query) {
+    return query.queryExecution().executedPlan().toString();
+  }
+
+  private static List<Scan> scans(Dataset<?> query) {
+    QueryExecution execution = query.queryExecution();
+    List<Scan> found = new ArrayList<>();
+    collect(execution.executedPlan(), new ArrayList<>(), found);
+    return found;
+  }
+
+  private static void collect(SparkPlan plan, List<SparkPlan> parents, List<Scan> found) {
+    if (plan instanceof InMemoryTableScanLike) {
+      found.add(new Scan(plan, new ArrayList<>(parents)));
+      return;
+    }
+    boolean wrapper = plan instanceof InputAdapter || plan instanceof WholeStageCodegenExec || plan instanceof QueryStageExec
+        || plan instanceof AdaptiveSparkPlanExec;
+    if (!wrapper) {
+      parents.add(0, plan);
+    }
+    for (SparkPlan child : children(plan)) {
+      collect(child, parents, found);
+    }
+    if (!wrapper) {
+      parents.remove(0);
+    }
+  }
+
+  private static void collectNames(SparkPlan plan, List<String> names) {
+    names.add(plan.getClass().getSimpleName());
+    for (SparkPlan child : children(plan)) {
+      collectNames(child, names);
+    }
+  }
+
+  private static List<SparkPlan> children(SparkPlan plan) {
+    if (plan instanceof AdaptiveSparkPlanExec adaptive) {
+      return List.of(adaptive.executedPlan());
+    }
+    if (plan instanceof QueryStageExec stage) {
+      return List.of(stage.plan());
+    }
+    List<SparkPlan> all = new ArrayList<>(CollectionConverters.asJava(plan.children()));
+    plan.subqueries().foreach(all::add);
+    return all;
+  }
+}
