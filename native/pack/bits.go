@@ -91,16 +91,14 @@ func packBits(dst []byte, x []uint64, ref uint64, w uint) {
 }
 
 // unpackBits writes T(value)+ref for len(dst) values of w bits that start at
-// src[0]. len(src) must be at least packedLen+guardLen.
+// src[0]. len(src) must be at least packedLen+guardLen; all of it may be read.
 func unpackBits[T unsigned](dst []T, src []byte, w uint, ref T) {
 	n := len(dst)
 	if n == 0 {
 		return
 	}
 	if w == 0 {
-		for i := range dst {
-			dst[i] = ref
-		}
+		fill(dst, ref)
 		return
 	}
 	_ = src[packedLen(n, w)+guardLen-1]
@@ -111,108 +109,18 @@ func unpackBits[T unsigned](dst []T, src []byte, w uint, ref T) {
 		}
 		return
 	}
+	i := fastUnpack(dst, src, w, ref)
 	mask := uint64(1)<<w - 1
-	groups := n >> 3
-	switch {
-	case w <= 8:
-		unpack8(dst[:groups*8], p, w, mask, ref)
-	case w <= 16:
-		unpack4(dst[:groups*8], p, w, mask, ref)
-	case w <= 29:
-		unpack2(dst[:groups*8], p, w, mask, ref)
-	default:
-		unpack1(dst[:groups*8], p, w, mask, ref)
-	}
-	bit := uintptr(groups) * 8 * uintptr(w)
-	for i := groups * 8; i < n; i++ {
-		dst[i] = T(load64(p, bit>>3)>>(bit&7)&mask) + ref
-		bit += uintptr(w)
-	}
-}
-
-// unpack8 takes eight values from one load.
-func unpack8[T unsigned](dst []T, p unsafe.Pointer, w uint, mask uint64, ref T) {
-	w &= 63
-	off := uintptr(0)
-	for ; len(dst) >= 8; dst = dst[8:] {
-		d := (*[8]T)(dst)
-		x := load64(p, off)
-		off += uintptr(w)
-		d[0] = T(x&mask) + ref
-		x >>= w & 63
-		d[1] = T(x&mask) + ref
-		x >>= w & 63
-		d[2] = T(x&mask) + ref
-		x >>= w & 63
-		d[3] = T(x&mask) + ref
-		x >>= w & 63
-		d[4] = T(x&mask) + ref
-		x >>= w & 63
-		d[5] = T(x&mask) + ref
-		x >>= w & 63
-		d[6] = T(x&mask) + ref
-		x >>= w & 63
-		d[7] = T(x&mask) + ref
-	}
-}
-
-// unpack4 takes four values from each of two loads; the second starts on a
-// byte or half a byte.
-func unpack4[T unsigned](dst []T, p unsafe.Pointer, w uint, mask uint64, ref T) {
-	off := uintptr(0)
-	half, shift := uintptr(w)*4>>3, w*4&7
-	for ; len(dst) >= 8; dst = dst[8:] {
-		d := (*[8]T)(dst)
-		x := load64(p, off)
-		y := load64(p, off+half) >> (shift & 63)
-		off += uintptr(w)
-		d[0] = T(x&mask) + ref
-		d[4] = T(y&mask) + ref
-		x >>= w & 63
-		y >>= w & 63
-		d[1] = T(x&mask) + ref
-		d[5] = T(y&mask) + ref
-		x >>= w & 63
-		y >>= w & 63
-		d[2] = T(x&mask) + ref
-		d[6] = T(y&mask) + ref
-		x >>= w & 63
-		y >>= w & 63
-		d[3] = T(x&mask) + ref
-		d[7] = T(y&mask) + ref
-	}
-}
-
-// unpack2 takes two values from each of four loads: 2w+6 <= 64.
-func unpack2[T unsigned](dst []T, p unsafe.Pointer, w uint, mask uint64, ref T) {
-	off := uintptr(0)
-	w2 := uintptr(w) * 2
-	o1, o2, o3 := w2>>3, w2*2>>3, w2*3>>3
-	s1, s2, s3 := w2&7, w2*2&7, w2*3&7
-	for ; len(dst) >= 8; dst = dst[8:] {
-		d := (*[8]T)(dst)
-		a := load64(p, off)
-		b := load64(p, off+o1) >> (s1 & 63)
-		c := load64(p, off+o2) >> (s2 & 63)
-		e := load64(p, off+o3) >> (s3 & 63)
-		off += uintptr(w)
-		d[0] = T(a&mask) + ref
-		d[1] = T(a>>(w&63)&mask) + ref
-		d[2] = T(b&mask) + ref
-		d[3] = T(b>>(w&63)&mask) + ref
-		d[4] = T(c&mask) + ref
-		d[5] = T(c>>(w&63)&mask) + ref
-		d[6] = T(e&mask) + ref
-		d[7] = T(e>>(w&63)&mask) + ref
-	}
-}
-
-// unpack1 loads each value on its own.
-func unpack1[T unsigned](dst []T, p unsafe.Pointer, w uint, mask uint64, ref T) {
-	bit := uintptr(0)
 	step := uintptr(w)
-	for ; len(dst) >= 4; dst = dst[4:] {
-		d := (*[4]T)(dst)
+	bit := uintptr(i) * step
+	for rest := dst[i:]; len(rest) > 0; {
+		if len(rest) < 4 {
+			rest[0] = T(load64(p, bit>>3)>>(bit&7)&mask) + ref
+			bit += step
+			rest = rest[1:]
+			continue
+		}
+		d := (*[4]T)(rest)
 		d[0] = T(load64(p, bit>>3)>>(bit&7)&mask) + ref
 		bit += step
 		d[1] = T(load64(p, bit>>3)>>(bit&7)&mask) + ref
@@ -221,5 +129,6 @@ func unpack1[T unsigned](dst []T, p unsafe.Pointer, w uint, mask uint64, ref T) 
 		bit += step
 		d[3] = T(load64(p, bit>>3)>>(bit&7)&mask) + ref
 		bit += step
+		rest = rest[4:]
 	}
 }

@@ -15,7 +15,7 @@ type intBlock struct {
 	excRef      uint64
 	excPos      []byte
 	excBits     []byte // guard bytes readable behind len
-	packed      []byte // guard bytes readable behind len
+	packed      []byte // all of its capacity is readable
 }
 
 // readBlock parses the head of a block of n values of size bytes and moves r
@@ -73,7 +73,10 @@ func decodeBlock[T unsigned](b *intBlock, dst []T) error {
 		copy(bytesOf(dst), b.packed)
 		return nil
 	}
-	unpackBits(dst, b.packed[:len(b.packed)+guardLen], b.width, T(b.ref))
+	if b.width == 0 && b.mode == modeDelta {
+		return stretches(b, dst)
+	}
+	unpackBits(dst, b.packed[:cap(b.packed)], b.width, T(b.ref))
 	if b.excCount > 0 {
 		if err := patch(b, dst); err != nil {
 			return err
@@ -90,33 +93,98 @@ func decodeBlock[T unsigned](b *intBlock, dst []T) error {
 }
 
 func patch[T unsigned](b *intBlock, dst []T) error {
-	bits := b.excBits[:len(b.excBits)+guardLen]
-	mask := ^uint64(0)
-	if b.excWidth < 64 {
-		mask = 1<<b.excWidth - 1
-	}
-	p := unsafe.Pointer(unsafe.SliceData(bits))
-	at := uintptr(0)
-	for i := 0; i+1 < len(b.excPos); i += 2 {
-		pos := int(b.excPos[i]) | int(b.excPos[i+1])<<8
+	exc := exceptions{b: b}
+	for range b.excCount {
+		pos, value := exc.next()
 		if pos >= len(dst) {
 			return errPosition
 		}
-		dst[pos] = T(load64(p, at>>3)>>(at&7)&mask + b.excRef)
-		at += uintptr(b.excWidth)
+		dst[pos] = T(value)
 	}
 	return nil
 }
 
-func fill[T unsigned](dst []T, v T) {
+// stretches decodes a delta block of width 0: between exceptions, runs and
+// sequences, values rise by ref.
+func stretches[T unsigned](b *intBlock, dst []T) error {
+	v, step := T(b.base), T(b.ref)
+	at := 0
+	exc := exceptions{b: b}
+	for range b.excCount {
+		pos, delta := exc.next()
+		if pos >= len(dst) || pos < at {
+			return errPosition
+		}
+		if pos > at {
+			v = progress(dst[at:pos], v+step, step)
+		}
+		v += T(delta)
+		dst[pos] = v
+		at = pos + 1
+	}
+	progress(dst[at:], v+step, step)
+	return nil
+}
+
+// progress writes v, v+step, … to dst and returns the last one; for an empty
+// dst that is v-step.
+func progress[T unsigned](dst []T, v, step T) T {
+	if step == 0 {
+		fill(dst, v)
+		return v
+	}
+	for ; len(dst) >= 4; dst = dst[4:] {
+		d := (*[4]T)(dst)
+		d[0] = v
+		d[1] = v + step
+		d[2] = v + 2*step
+		d[3] = v + 3*step
+		v += 4 * step
+	}
 	for i := range dst {
 		dst[i] = v
+		v += step
 	}
+	return v - step
+}
+
+// fill sets all of dst to v, in pieces that double: copying is fastest.
+func fill[T unsigned](dst []T, v T) {
+	n := min(len(dst), 32)
+	for i := range dst[:n] {
+		dst[i] = v
+	}
+	for n < len(dst) {
+		n += copy(dst[n:], dst[:n])
+	}
+}
+
+// exceptions walks the exceptions of a block.
+type exceptions struct {
+	b   *intBlock
+	i   int
+	bit uintptr
+}
+
+func (x *exceptions) next() (pos int, value uint64) {
+	b := x.b
+	pos = int(b.excPos[2*x.i]) | int(b.excPos[2*x.i+1])<<8
+	if b.excWidth > 0 {
+		p := unsafe.Pointer(unsafe.SliceData(b.excBits))
+		value = load64(p, x.bit>>3) >> (x.bit & 7)
+		if b.excWidth < 64 {
+			value &= 1<<b.excWidth - 1
+		}
+	}
+	x.i++
+	x.bit += uintptr(b.excWidth)
+	return pos, value + b.excRef
 }
 
 // prefixSum replaces dst[i] by base + dst[0] + … + dst[i].
 func prefixSum[T unsigned](dst []T, base T) {
-	for ; len(dst) >= 4; dst = dst[4:] {
+	n, base := fastPrefixSum(dst, base)
+	for dst = dst[n:]; len(dst) >= 4; dst = dst[4:] {
 		d := (*[4]T)(dst)
 		a := base + d[0]
 		b := d[0] + d[1]

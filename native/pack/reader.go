@@ -23,7 +23,7 @@ type reader struct {
 
 // newReader checks that the guard is there.
 func newReader(stored []byte) reader {
-	r := reader{full: stored, end: len(stored) - guardLen}
+	r := reader{full: stored[:len(stored):len(stored)], end: len(stored) - guardLen}
 	if r.end < 0 {
 		r.end = 0
 		r.err = errShort
@@ -83,15 +83,16 @@ func (r *reader) zigzag() uint64 {
 	return v>>1 ^ -(v & 1)
 }
 
-// bytes returns the next n bytes; guardLen more bytes are readable behind them.
+// bytes returns the next n bytes. What lies behind them, guardLen bytes at
+// least, is within the slice's capacity, for kernels that read too far.
 func (r *reader) bytes(n int) []byte {
 	if r.err != nil || n < 0 || n > r.left() {
 		r.short()
 		return nil
 	}
-	b := r.full[r.off : r.off+n+guardLen]
+	b := r.full[r.off : r.off+n]
 	r.off += n
-	return b[:n]
+	return b
 }
 
 // done reports an error where bytes are left over.

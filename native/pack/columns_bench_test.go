@@ -1,0 +1,72 @@
+package pack_test
+
+import (
+	"testing"
+
+	"github.com/quiverspark/quiver/native/column"
+	"github.com/quiverspark/quiver/native/memory"
+	"github.com/quiverspark/quiver/native/pack"
+	"github.com/quiverspark/quiver/native/pack/internal/corpus"
+)
+
+// BenchmarkColumns encodes and decodes one batch of 10,000 rows of each column,
+// over and over, so that everything stays in L2. Bytes are those of the Arrow
+// buffers. The encoder has seen the column before, as in all but a task's first
+// batch; reviews of the choice are part of the time.
+func BenchmarkColumns(b *testing.B) {
+	for _, rel := range []corpus.Relation{corpus.Flat, corpus.Lineitem, corpus.Orders, corpus.Public} {
+		for batch := range rel.Batches(corpus.BatchRows) {
+			for i, c := range batch {
+				benchColumn(b, rel.Name+"."+rel.Columns[i], c)
+			}
+		}
+	}
+}
+
+func benchColumn(b *testing.B, name string, c *column.Column) {
+	e, d := pack.NewEncoder(1), pack.NewDecoder()
+	dst := make([]byte, 0, pack.MaxStored(c))
+	var lens [3]int64
+	out := e.AppendNode(dst, 0, c, &lens)
+	var stored [3][]byte
+	at := int64(0)
+	for i, l := range lens {
+		if l > 0 {
+			stored[i] = out[at : at+l]
+		}
+		at += (l + 7) &^ 7
+	}
+	raw := corpus.RawSize(c)
+	name += "/" + pack.Describe(c, stored)
+	b.Run("encode/"+name, func(b *testing.B) {
+		b.SetBytes(int64(raw))
+		b.ReportAllocs()
+		for i := 0; i < b.N; i++ {
+			e.AppendNode(dst, 0, c, &lens)
+		}
+		b.ReportMetric(float64(raw)/float64(len(out)), "ratio")
+	})
+	// Encoding again may have changed dst.
+	stored = [3][]byte{}
+	out = e.AppendNode(make([]byte, 0, pack.MaxStored(c)), 0, c, &lens)
+	at = 0
+	for i, l := range lens {
+		if l > 0 {
+			stored[i] = out[at : at+l]
+		}
+		at += (l + 7) &^ 7
+	}
+	b.Run("decode/"+name, func(b *testing.B) {
+		arena := memory.NewArena(new(memory.Checked))
+		defer arena.Close()
+		got := column.New(c.Type)
+		b.SetBytes(int64(raw))
+		b.ReportAllocs()
+		for i := 0; i < b.N; i++ {
+			arena.Reset()
+			if err := d.Node(got, c.Len, c.Nulls, stored, arena); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

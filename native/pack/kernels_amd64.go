@@ -1,0 +1,103 @@
+package pack
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+// The kernels below are chosen at start where the processor has AVX2. The
+// loops in bits.go and ints_decode.go are their reference.
+var useAVX2 = cpu.X86.HasAVX2
+
+// maxWidth32 is the widest value that a 32-bit window at any bit of a byte holds.
+const maxWidth32 = 25
+
+// Shuffles that bring each value of a group of eight to the lowest bits of its
+// lane, but for the shifts that follow, by width.
+var (
+	tables32 [maxWidth32 + 1][64]byte
+	tables64 [maxWidth + 1][128]byte
+)
+
+func init() {
+	for w := range tables32 {
+		for v := range 8 {
+			bit := v % 4 * w
+			if v >= 4 {
+				bit += 4 * w & 7
+			}
+			for b := range 4 {
+				tables32[w][4*v+b] = byte(bit>>3 + b)
+			}
+			binary.LittleEndian.PutUint32(tables32[w][32+4*v:], uint32(bit&7))
+		}
+	}
+	for w := range tables64 {
+		for v := range 8 {
+			bit := v/2*2*w&7 + v%2*w
+			for b := range 8 {
+				tables64[w][8*v+b] = byte(bit>>3 + b)
+			}
+			binary.LittleEndian.PutUint64(tables64[w][64+8*v:], uint64(bit&7))
+		}
+	}
+}
+
+//go:noescape
+func unpack32AVX2(dst *uint32, src *byte, groups int, table *[64]byte, half, width int, mask, ref uint32)
+
+//go:noescape
+func unpack64AVX2(dst *uint64, src *byte, groups int, table *[128]byte, width int, mask, ref uint64)
+
+//go:noescape
+func prefixSum32AVX2(dst *uint32, groups int, base uint32) uint32
+
+//go:noescape
+func prefixSum64AVX2(dst *uint64, groups int, base uint64) uint64
+
+// fastUnpack does what unpackBits does for the first so many values, a multiple
+// of eight, and returns how many. All of src may be read.
+func fastUnpack[T unsigned](dst []T, src []byte, w uint, ref T) int {
+	if !useAVX2 || w == 0 || w > maxWidth || len(dst) < 8 {
+		return 0
+	}
+	// The last load of a group is 16 bytes.
+	last := int(w) * 6 >> 3
+	if unsafe.Sizeof(ref) == 4 {
+		last = int(w) * 4 >> 3
+	}
+	groups := min(len(dst)>>3, (len(src)-last-16)/int(w)+1)
+	if len(src) < last+16 {
+		return 0
+	}
+	p := unsafe.Pointer(unsafe.SliceData(dst))
+	switch {
+	case unsafe.Sizeof(ref) == 8:
+		unpack64AVX2((*uint64)(p), &src[0], groups, &tables64[w], int(w), 1<<w-1, uint64(ref))
+	case unsafe.Sizeof(ref) == 4 && w <= maxWidth32:
+		unpack32AVX2((*uint32)(p), &src[0], groups, &tables32[w], last, int(w), 1<<w-1, uint32(ref))
+	default:
+		return 0
+	}
+	return groups * 8
+}
+
+// fastPrefixSum does what prefixSum does for the first so many values; it
+// returns how many and the base of the rest.
+func fastPrefixSum[T unsigned](dst []T, base T) (int, T) {
+	if !useAVX2 || len(dst) < 8 {
+		return 0, base
+	}
+	p := unsafe.Pointer(unsafe.SliceData(dst))
+	switch unsafe.Sizeof(base) {
+	case 8:
+		n := len(dst) &^ 3
+		return n, T(prefixSum64AVX2((*uint64)(p), n/4, uint64(base)))
+	case 4:
+		n := len(dst) &^ 7
+		return n, T(prefixSum32AVX2((*uint32)(p), n/8, uint32(base)))
+	}
+	return 0, base
+}
