@@ -46,20 +46,23 @@ type signed interface {
 	int8 | int16 | int32 | int64
 }
 
-// limits returns the least and the greatest T.
-func limits[T signed]() (least, greatest T) {
-	shift := 8*unsafe.Sizeof(least) - 1
-	least = T(-1) << shift
-	return least, ^least
+// firstValid returns the first slot that is not null.
+func firstValid(validity []byte, n int) int {
+	for i := 0; i < n; i += 64 {
+		if w := validWord(validity, i, min(64, n-i)); w != 0 {
+			return i + bits.TrailingZeros64(w)
+		}
+	}
+	return 0
 }
 
 // intBounds returns the extremes of the valid values, of which there is one at least.
 func intBounds[T signed](v []T, validity []byte) (lo, hi T) {
-	least, greatest := limits[T]()
 	if validity == nil {
-		return minMax(v, greatest, least)
+		return minMax(v, v[0], v[0])
 	}
-	lo, hi = greatest, least
+	some := v[firstValid(validity, len(v))]
+	lo, hi = some, some
 	for i := 0; i < len(v); i += 64 {
 		group := v[i:min(i+64, len(v))]
 		switch valid := validWord(validity, i, len(group)); valid {
@@ -67,92 +70,76 @@ func intBounds[T signed](v []T, validity []byte) (lo, hi T) {
 		case ^uint64(0):
 			lo, hi = minMax(group, lo, hi)
 		default:
-			for _, x := range group {
-				m := -T(valid & 1)
-				valid >>= 1
-				lo = min(lo, x&m|greatest&^m)
-				hi = max(hi, x&m|least&^m)
-			}
+			lo, hi = minMaxValid(group, valid, some, lo, hi)
 		}
 	}
 	return lo, hi
 }
 
-// minMax uses independent accumulators: one would wait for itself.
+// minMax uses two accumulators each: one would wait for itself.
 func minMax[T signed](v []T, lo, hi T) (T, T) {
-	lo0, lo1, lo2, lo3 := lo, lo, lo, lo
-	hi0, hi1, hi2, hi3 := hi, hi, hi, hi
-	for len(v) >= 4 {
-		a, b, c, d := v[0], v[1], v[2], v[3]
-		v = v[4:]
-		lo0, lo1, lo2, lo3 = min(lo0, a), min(lo1, b), min(lo2, c), min(lo3, d)
-		hi0, hi1, hi2, hi3 = max(hi0, a), max(hi1, b), max(hi2, c), max(hi3, d)
+	lo1, hi1 := lo, hi
+	i := 0
+	for ; i+1 < len(v); i += 2 {
+		a, b := v[i], v[i+1]
+		lo, hi = min(lo, a), max(hi, a)
+		lo1, hi1 = min(lo1, b), max(hi1, b)
 	}
+	if i < len(v) {
+		lo, hi = min(lo, v[i]), max(hi, v[i])
+	}
+	return min(lo, lo1), max(hi, hi1)
+}
+
+// minMaxValid is minMax where valid has a bit for each value; some is one of
+// the values that count and stands in for those that do not.
+func minMaxValid[T signed](v []T, valid uint64, some, lo, hi T) (T, T) {
 	for _, x := range v {
-		lo0, hi0 = min(lo0, x), max(hi0, x)
-	}
-	return min(lo0, lo1, lo2, lo3), max(hi0, hi1, hi2, hi3)
-}
-
-// floatKeys returns the bounds of floats given by their bits as signed integers.
-// The order of floats that are not NaN is the order of their keys: negative
-// ones with all but the sign inverted. A key is its own inverse.
-func floatKeys[T signed](v []T, validity []byte, inf T) (lo, hi T, numbers, nan bool) {
-	least, greatest := limits[T]()
-	shift := 8*unsafe.Sizeof(least) - 1
-	lo, hi = greatest, least
-	for i := 0; i < len(v); i += 64 {
-		group := v[i:min(i+64, len(v))]
-		valid := validWord(validity, i, len(group))
-		for _, x := range group {
-			m := -T(valid & 1)
-			valid >>= 1
-			if x&greatest > inf {
-				nan = nan || m != 0
-				continue
-			}
-			key := x ^ x>>shift&greatest
-			lo = min(lo, key&m|greatest&^m)
-			hi = max(hi, key&m|least&^m)
+		if valid&1 == 0 {
+			x = some
 		}
-	}
-	return lo, hi, lo <= hi, nan
-}
-
-func float64Bounds(v []int64, validity []byte) (lo, hi uint64) {
-	l, h, numbers, nan := floatKeys(v, validity, int64(math.Float64bits(math.Inf(1))))
-	notANumber := uint64(0x7FF8000000000000)
-	lo, hi = uint64(l^l>>63&math.MaxInt64), uint64(h^h>>63&math.MaxInt64)
-	if lo == 0 {
-		lo = 1 << 63
-	}
-	if hi == 1<<63 {
-		hi = 0
-	}
-	if nan {
-		hi = notANumber
-	}
-	if !numbers {
-		lo = notANumber
+		valid >>= 1
+		lo, hi = min(lo, x), max(hi, x)
 	}
 	return lo, hi
 }
 
-func float32Bounds(v []int32, validity []byte) (lo, hi uint32) {
-	l, h, numbers, nan := floatKeys(v, validity, int32(math.Float32bits(float32(math.Inf(1)))))
-	notANumber := uint32(0x7FC00000)
-	lo, hi = uint32(l^l>>31&math.MaxInt32), uint32(h^h>>31&math.MaxInt32)
-	if lo == 0 {
-		lo = 1 << 31
+type float interface{ float32 | float64 }
+
+// numberBounds returns the extremes of the valid values that are numbers, and
+// whether there are numbers and NaNs. Most values lie between the extremes so
+// far, so that nothing else about them has to be looked at.
+func numberBounds[T float](v []T, validity []byte) (lo, hi T, nan bool) {
+	lo, hi = T(math.Inf(1)), T(math.Inf(-1))
+	for i, x := range v {
+		if x >= lo && x <= hi || validity != nil && validity[i>>3]>>(i&7)&1 == 0 {
+			continue
+		}
+		if x != x {
+			nan = true
+		} else {
+			lo, hi = min(lo, x), max(hi, x)
+		}
 	}
-	if hi == 1<<31 {
-		hi = 0
-	}
+	return lo, hi, nan
+}
+
+// floatBounds applies Catalyst's order to what numberBounds finds: NaN is
+// greatest, and zeros of either sign are equal.
+func floatBounds[T float](v []T, validity []byte) (lo, hi T) {
+	lo, hi, nan := numberBounds(v, validity)
 	if nan {
+		notANumber := T(math.Float64frombits(0x7FF8000000000000)) // as Java writes it
+		if lo > hi {                                              // no number
+			lo = notANumber
+		}
 		hi = notANumber
 	}
-	if !numbers {
-		lo = notANumber
+	if lo == 0 {
+		lo = T(math.Copysign(0, -1))
+	}
+	if hi == 0 {
+		hi = 0 // it may have been -0
 	}
 	return lo, hi
 }
@@ -186,71 +173,68 @@ func decimalBounds(words []uint64, validity []byte) (lo, hi decimal) {
 	return lo, hi
 }
 
-// prefix is the first 16 bytes of a string as two big-endian words, padded with
-// zeros. Where the prefixes of two strings differ, they order the strings.
-type prefix struct{ a, b uint64 }
+// extremes are the least and the greatest of some strings, by unsigned bytes.
+// Of either the first 16 bytes are kept as two big-endian words, padded with
+// zeros: where these differ between two strings, they order the strings.
+type extremes struct {
+	lo, hi         []byte
+	la, lb, ha, hb uint64
+	ln, hn         int // lengths of lo and hi, -1 beyond 16
+	some           bool
+}
 
-func (p prefix) less(q prefix) bool { return p.a < q.a || p.a == q.a && p.b < q.b }
-
-// prefixOf reads the prefix of data[lo:hi], of which 16 bytes can be read at lo.
-func prefixOf(data unsafe.Pointer, lo, n int) prefix {
-	p := unsafe.Add(data, lo)
-	a, b := bits.ReverseBytes64(*(*uint64)(p)), bits.ReverseBytes64(*(*uint64)(unsafe.Add(p, 8)))
-	if n < 16 {
-		if n <= 8 {
-			b = 0
-			a &^= ^uint64(0) >> (8 * n)
-		} else {
-			b &^= ^uint64(0) >> (8*n - 64)
-		}
+func words(v []byte) (a, b uint64, n int) {
+	var head [16]byte
+	copy(head[:], v)
+	if n = len(v); n > len(head) {
+		n = -1
 	}
-	return prefix{a, b}
+	return binary.BigEndian.Uint64(head[:]), binary.BigEndian.Uint64(head[8:]), n
+}
+
+func (x *extremes) add(v []byte) {
+	if !x.some || string(v) < string(x.lo) {
+		x.lo = v
+		x.la, x.lb, x.ln = words(v)
+	}
+	if !x.some || string(v) > string(x.hi) {
+		x.hi = v
+		x.ha, x.hb, x.hn = words(v)
+	}
+	x.some = true
 }
 
 // stringBounds returns the extremes of the valid values, of which there is one
-// at least, by unsigned bytes.
+// at least, by unsigned bytes. Most values are found to lie between the
+// extremes so far by their first bytes, and are not looked at further. Offsets
+// that do not add up panic.
 func stringBounds(c *column.Column, validity []byte) (lo, hi []byte) {
 	offsets := column.View[int32](c.Offsets)[:c.Len+1]
 	data := c.Data[:offsets[c.Len]]
 	base := unsafe.Pointer(unsafe.SliceData(data))
-	var least, most prefix
+	limit := len(data) - 16 // up to here 16 bytes can be read
+	x := extremes{la: math.MaxUint64}
 	start := int(offsets[0])
-	first := true
-	for i := 0; i < c.Len; i += 64 {
-		ends := offsets[i+1 : min(i+64, c.Len)+1]
-		valid := validWord(validity, i, len(ends))
-		for _, e := range ends {
-			s, end := start, int(e)
-			start = end
-			ok := valid&1 != 0
-			valid >>= 1
-			if !ok {
+	for i, e := range offsets[1:] {
+		s := start
+		start = int(e)
+		if s <= limit && s >= 0 {
+			n := start - s
+			a := bits.ReverseBytes64(*(*uint64)(unsafe.Add(base, s))) &^ (^uint64(0) >> uint(8*n))
+			if a > x.la && a < x.ha {
 				continue
 			}
-			_ = data[s:end] // falling offsets must not get past here
-			var p prefix
-			if s+16 <= len(data) {
-				p = prefixOf(base, s, end-s)
-			} else {
-				var tail [16]byte
-				copy(tail[:], data[s:end])
-				p = prefix{binary.BigEndian.Uint64(tail[:]), binary.BigEndian.Uint64(tail[8:])}
-			}
-			if first {
-				first = false
-				least, most = p, p
-				lo, hi = data[s:end], data[s:end]
+			b := bits.ReverseBytes64(*(*uint64)(unsafe.Add(base, s+8))) &^ (^uint64(0) >> uint(max(8*n-64, 0)))
+			if (a > x.la || a == x.la && (b > x.lb || b == x.lb && n == x.ln)) &&
+				(a < x.ha || a == x.ha && (b < x.hb || b == x.hb && n == x.hn)) {
 				continue
-			}
-			if !least.less(p) && (p != least || string(data[s:end]) < string(lo)) {
-				least, lo = p, data[s:end]
-			}
-			if !p.less(most) && (p != most || string(data[s:end]) > string(hi)) {
-				most, hi = p, data[s:end]
 			}
 		}
+		if validity == nil || validity[i>>3]>>(i&7)&1 != 0 {
+			x.add(data[s:start])
+		}
 	}
-	return lo, hi
+	return x.lo, x.hi
 }
 
 // cutLower cuts a lower bound: a prefix is not greater than the whole.

@@ -88,25 +88,22 @@ func TestFloatBoundsAreCatalysts(t *testing.T) {
 		{[]float64{-2, -1}, -2, -1},
 	} {
 		for _, validity := range [][]byte{nil, bytes.Repeat([]byte{0xFF}, 8)} {
-			v := make([]int64, len(c.v))
-			v32 := make([]int32, len(c.v))
+			v32 := make([]float32, len(c.v))
 			for i, x := range c.v {
-				v[i], v32[i] = int64(math.Float64bits(x)), int32(math.Float32bits(float32(x)))
+				v32[i] = float32(x)
 			}
-			lo, hi := float64Bounds(v, validity)
-			if !same(math.Float64frombits(lo), c.lo) || !same(math.Float64frombits(hi), c.hi) {
-				t.Errorf("%v: got %x, %x", c.v, lo, hi)
+			if lo, hi := floatBounds(c.v, validity); !same(lo, c.lo) || !same(hi, c.hi) {
+				t.Errorf("%v: got %v, %v", c.v, lo, hi)
 			}
-			lo32, hi32 := float32Bounds(v32, validity)
-			if !same(float64(math.Float32frombits(lo32)), float64(float32(c.lo))) || !same(float64(math.Float32frombits(hi32)), float64(float32(c.hi))) {
-				t.Errorf("%v as float: got %x, %x", c.v, lo32, hi32)
+			lo, hi := floatBounds(v32, validity)
+			if !same(float64(lo), float64(float32(c.lo))) || !same(float64(hi), float64(float32(c.hi))) {
+				t.Errorf("%v as float: got %v, %v", c.v, lo, hi)
 			}
 		}
 	}
 	// Null slots do not count, whatever is in them.
-	v := []int64{int64(math.Float64bits(nan)), int64(math.Float64bits(-5)), int64(math.Float64bits(3))}
-	if lo, hi := float64Bounds(v, []byte{0b100}); math.Float64frombits(lo) != 3 || math.Float64frombits(hi) != 3 {
-		t.Errorf("with nulls: got %x, %x", lo, hi)
+	if lo, hi := floatBounds([]float64{nan, -5, 3, inf}, []byte{0b100}); lo != 3 || hi != 3 {
+		t.Errorf("with nulls: got %v, %v", lo, hi)
 	}
 }
 
@@ -270,10 +267,12 @@ func BenchmarkBounds(b *testing.B) {
 	const n = 10000
 	valid := bitmap(someValid(r, n, 10))
 	ints := make([]int64, n)
+	floats := make([]float64, n)
 	texts := make([]string, n)
 	letters := make([]byte, 24)
 	for i := range ints {
 		ints[i] = r.Int64() >> 12
+		floats[i] = r.NormFloat64()
 		for j := range letters {
 			letters[j] = 'a' + byte(r.IntN(26))
 		}
@@ -285,7 +284,7 @@ func BenchmarkBounds(b *testing.B) {
 		run  func(validity []byte)
 	}{
 		{"int64", func(v []byte) { intBounds(ints, v) }},
-		{"float64", func(v []byte) { float64Bounds(ints, v) }},
+		{"float64", func(v []byte) { floatBounds(floats, v) }},
 		{"decimal", func(v []byte) { decimalBounds(column.View[uint64](column.Bytes(ints)), v) }},
 		{"string", func(v []byte) { stringBounds(text, v) }},
 	} {

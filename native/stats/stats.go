@@ -22,6 +22,7 @@ package stats
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/quiverspark/quiver/native/column"
 	"github.com/quiverspark/quiver/native/row"
@@ -215,13 +216,13 @@ func (w *writer) bounds(c *column.Column) {
 		w.slot(uint64(lo))
 		w.slot(uint64(hi))
 	case schema.Float32:
-		lo, hi := float32Bounds(column.View[int32](c.Values)[:c.Len], validity)
-		w.slot(uint64(lo))
-		w.slot(uint64(hi))
+		lo, hi := floatBounds(column.View[float32](c.Values)[:c.Len], validity)
+		w.slot(uint64(math.Float32bits(lo)))
+		w.slot(uint64(math.Float32bits(hi)))
 	case schema.Float64:
-		lo, hi := float64Bounds(column.View[int64](c.Values)[:c.Len], validity)
-		w.slot(lo)
-		w.slot(hi)
+		lo, hi := floatBounds(column.View[float64](c.Values)[:c.Len], validity)
+		w.slot(math.Float64bits(lo))
+		w.slot(math.Float64bits(hi))
 	case schema.Decimal:
 		lo, hi := decimalBounds(column.View[uint64](c.Values)[:2*c.Len], validity)
 		for _, v := range [2]decimal{lo, hi} {
