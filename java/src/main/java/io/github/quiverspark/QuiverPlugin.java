@@ -1,8 +1,12 @@
 package io.github.quiverspark;
 
+import com.codahale.metrics.Gauge;
+import com.codahale.metrics.MetricRegistry;
 import io.github.quiverspark.conf.QuiverBuild;
 import io.github.quiverspark.conf.QuiverSettings;
+import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.nativelib.NativeLoader;
+import io.github.quiverspark.write.WriteCounters;
 import java.util.Arrays;
 import java.util.Map;
 import org.apache.spark.SparkConf;
@@ -12,6 +16,7 @@ import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
 import org.apache.spark.serializer.KryoSerializer;
+import org.apache.spark.sql.execution.columnar.InMemoryRelation$;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -81,6 +86,8 @@ public final class QuiverPlugin implements SparkPlugin {
       // not context.conf(): a copy would not reach the sessions and executors that are created later
       SparkConf conf = sc.conf();
       QuiverSettings.check(conf);
+      // Spark remembers the first serializer of the process, also beyond the SparkContext that chose it
+      InMemoryRelation$.MODULE$.clearSerializer();
       conf.set(QuiverSettings.VERSION.key(), QuiverBuild.version());
       String reason = reasonAgainst(conf);
       if (reason != null) {
@@ -91,8 +98,14 @@ public final class QuiverPlugin implements SparkPlugin {
       conf.set(SERIALIZER_KEY, QuiverCachedBatchSerializer.class.getName());
       conf.set(EXTENSIONS_KEY, withExtension(conf.get(EXTENSIONS_KEY, "")));
       conf.set(QuiverSettings.STATUS.key(), "on");
+      // INFO is what spark-submit shows unless told otherwise; shells show warnings only, and there SET spark.quiver.status answers
       LOG.info("Quiver {} is on: relations are cached in Arrow format (codec {})", QuiverBuild.version(), QuiverSettings.CODEC.read(conf));
       return Map.of(ACTIVE, "true");
+    }
+
+    @Override
+    public void registerMetrics(String appId, PluginContext context) {
+      context.metricRegistry().register("delegatedRelations", (Gauge<Long>) WriteCounters::delegatedRelations);
     }
   }
 
@@ -112,6 +125,7 @@ public final class QuiverPlugin implements SparkPlugin {
       if (!"true".equals(extraConf.get(ACTIVE))) {
         return;
       }
+      registerMetrics(context.metricRegistry());
       try {
         NativeLoader.load();
       } catch (QuiverException e) {
@@ -119,6 +133,14 @@ public final class QuiverPlugin implements SparkPlugin {
         // tasks that need the library fail with this message.
         LOG.error("executor {} cannot use Quiver's cached relations: {}", context.executorID(), e.getMessage(), e);
       }
+    }
+
+    private static void registerMetrics(MetricRegistry registry) {
+      registry.register("encodedBatches", (Gauge<Long>) WriteCounters::batches);
+      registry.register("encodedRows", (Gauge<Long>) WriteCounters::rows);
+      registry.register("storedBytes", (Gauge<Long>) WriteCounters::storedBytes);
+      registry.register("encodeNanos", (Gauge<Long>) WriteCounters::encodeNanos);
+      registry.register("nativeBytes", (Gauge<Long>) () -> NativeLoader.isLoaded() ? Native.nativeBytes() : 0L);
     }
   }
 }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
 import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.sql.execution.ExplainUtils;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
@@ -193,13 +194,21 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
   abstract String note();
 
   @Override
+  public final String simpleString(int maxFields) {
+    return super.simpleString(maxFields) + (note().isEmpty() ? "" : " (" + note() + ")");
+  }
+
+  @Override
   public final String simpleStringWithNodeId() {
-    String columnar = " (columnarIn=" + relation().cacheBuilder().supportsColumnarInput() + ", columnarOut=" + supportsColumnar() + ")";
-    return super.simpleStringWithNodeId() + columnar + (note().isEmpty() ? "" : " (" + note() + ")");
+    return super.simpleStringWithNodeId()
+        + " (columnarIn=" + relation().cacheBuilder().supportsColumnarInput() + ", columnarOut=" + supportsColumnar() + ")";
   }
 
   @Override
   public final String verboseStringWithOperatorId() {
-    return super.verboseStringWithOperatorId() + (note().isEmpty() ? "" : "Reader: " + note() + "\n");
+    return "\n" + formattedNodeName() + "\n"
+        + ExplainUtils.generateFieldString("Output", output()) + "\n"
+        + "Arguments: " + argString(conf().maxToStringFields()) + "\n"
+        + (note().isEmpty() ? "" : "Note: " + note() + "\n");
   }
 }
