@@ -137,7 +137,7 @@ public abstract class QuiverVector extends ColumnVector {
   }
 
   @Override
-  public ColumnVector getChild(int ordinal) {
+  public QuiverVector getChild(int ordinal) {
     throw wrongType("child");
   }
 
