@@ -21,10 +21,12 @@ type FromRows struct {
 	p     unsafe.Pointer // first byte of rows
 
 	// Scratch of the block at work: where each row (or nested struct) starts
-	// and how long it is, the regions a column refers to, and the null bits of
-	// a tile, one byte a column in each word of eight rows.
+	// and how long it is, the regions a column refers to, a word of each null
+	// bitset, and the null bits of a tile, one byte a column in each word of
+	// eight rows.
 	starts, sizes [blockRows]int
 	base, size    [blockRows]int
+	bitsets       [blockRows]uint64
 	nulls         [blockRows / 8]uint64
 }
 
@@ -182,8 +184,10 @@ func (p *FromRows) block(s *set, r0, n int, starts, sizes []int) *fault {
 	}
 	for w := 0; w < len(s.kids); w += 64 {
 		var null uint64 // columns with a null in this block
-		for _, st := range starts {
-			null |= load64(p.p, st+w>>3)
+		bitsets := p.bitsets[:len(starts)]
+		for i, st := range starts {
+			bitsets[i] = load64(p.p, st+w>>3)
+			null |= bitsets[i]
 		}
 		for t := w; t < min(w+64, len(s.kids)); t += tile {
 			if f := p.tile(s, t, uint8(null>>(t-w)), r0, n, starts, sizes); f != nil {
@@ -197,7 +201,7 @@ func (p *FromRows) block(s *set, r0, n int, starts, sizes []int) *fault {
 // tile pivots the eight columns from t on. null has a bit for each that has nulls.
 func (p *FromRows) tile(s *set, t int, null uint8, r0, n int, starts, sizes []int) *fault {
 	if null != 0 {
-		p.transposeNulls(t>>3, starts)
+		p.transposeNulls(t&63, len(starts))
 	}
 	bits := bitsetBytes(len(s.kids))
 	for c, k := range s.kids[t:min(t+tile, len(s.kids))] {
@@ -215,19 +219,14 @@ func (p *FromRows) tile(s *set, t int, null uint8, r0, n int, starts, sizes []in
 	return nil
 }
 
-// transposeNulls collects byte b of the null bitsets into p.nulls.
-func (p *FromRows) transposeNulls(b int, starts []int) {
-	for i := 0; i < len(starts); i += 8 {
+// transposeNulls collects eight bits, from shift on, of the n bitset words at
+// hand into p.nulls.
+func (p *FromRows) transposeNulls(shift, n int) {
+	clear(p.bitsets[n:round8(n)])
+	for i := 0; i < n; i += 8 {
 		var w uint64
-		if g := starts[i:]; len(g) >= 8 {
-			w = uint64(load8(p.p, g[0]+b)) | uint64(load8(p.p, g[1]+b))<<8 |
-				uint64(load8(p.p, g[2]+b))<<16 | uint64(load8(p.p, g[3]+b))<<24 |
-				uint64(load8(p.p, g[4]+b))<<32 | uint64(load8(p.p, g[5]+b))<<40 |
-				uint64(load8(p.p, g[6]+b))<<48 | uint64(load8(p.p, g[7]+b))<<56
-		} else {
-			for j, st := range g {
-				w |= uint64(load8(p.p, st+b)) << (8 * j)
-			}
+		for j, x := range (*[8]uint64)(p.bitsets[i:]) {
+			w |= x >> (shift & 63) & 0xFF << (8 * j)
 		}
 		if w != 0 {
 			w = transpose8(w)

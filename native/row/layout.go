@@ -97,27 +97,30 @@ func transpose8(x uint64) uint64 {
 	return x ^ t ^ t<<28
 }
 
-// bitsAt returns n ≤ 64 bits of bitmap from bit i on, without reading behind
-// the byte of the last one.
+// bitsAt returns n ≤ 64 bits of bitmap from bit i on. It may read up to the
+// bitmap's capacity.
 func bitsAt(bitmap []byte, i, n int) uint64 {
-	b := bitmap[i>>3 : (i+n+7)>>3]
 	shift := uint(i & 7)
-	var w uint64
-	if len(b) >= 8 {
-		w = *(*uint64)(unsafe.Pointer(&b[0])) >> shift
-		if len(b) > 8 {
-			w |= uint64(b[8]) << (64 - shift)
-		}
-	} else {
-		for k := len(b) - 1; k >= 0; k-- {
-			w = w<<8 | uint64(b[k])
-		}
-		w >>= shift
+	if i>>3+9 <= cap(bitmap) {
+		p := ptr(bitmap)
+		w := load64(p, i>>3)>>shift | uint64(load8(p, i>>3+8))<<(64-shift)
+		return w & (^uint64(0) >> uint(64-n))
 	}
-	if n < 64 {
-		w &= 1<<n - 1
+	return lastBits(bitmap, i, n)
+}
+
+// lastBits is bitsAt near the end of the bitmap.
+func lastBits(bitmap []byte, i, n int) uint64 {
+	var w, high uint64
+	for k, x := range bitmap[i>>3 : (i+n+7)>>3] {
+		if k < 8 {
+			w |= uint64(x) << (8 * k)
+		} else {
+			high = uint64(x)
+		}
 	}
-	return w
+	shift := uint(i & 7)
+	return (w>>shift | high<<(64-shift)) & (^uint64(0) >> uint(64-n))
 }
 
 // bitWriter appends bits to a bitmap. The bitmap needs 8 spare bytes of capacity.

@@ -121,6 +121,7 @@ func putIntervals(dst unsafe.Pointer, starts, cursor []int, off int, c *column.C
 func putStrings(dst unsafe.Pointer, starts, cursor []int, off int, c *column.Column, lo int) {
 	offsets := column.View[int32](c.Offsets)[lo:][:len(starts)+1]
 	cursor = cursor[:len(starts)]
+	src, limit := ptr(c.Data), cap(c.Data)-shortCopy
 	o := int(offsets[0])
 	offsets = offsets[1:][:len(starts)]
 	for b := 0; b < len(starts); b += 64 {
@@ -129,41 +130,49 @@ func putStrings(dst unsafe.Pointer, starts, cursor []int, off int, c *column.Col
 		cur := cursor[b:][:len(group)]
 		valid := validBits(c, lo+b, len(group))
 		for i, st := range group {
-			end := int(ends[i])
+			begin, end := o, int(ends[i])
+			o = end
 			mask := -int(valid & 1)
 			valid >>= 1
-			n := (end - o) & mask
+			n := (end - begin) & mask
 			at := cur[i]
-			store64(dst, st+off, uint64(at<<32|n)&uint64(mask))
-			copyPadded(unsafe.Add(dst, st+at), c.Data, o, n)
 			cur[i] = at + round8(n)
-			o = end
+			store64(dst, st+off, uint64(at<<32|n)&uint64(mask))
+			if n > shortCopy || begin > limit {
+				copyLong(unsafe.Add(dst, st+at), c.Data, begin, n)
+			} else if n > 0 {
+				copyShort(unsafe.Add(dst, st+at), unsafe.Add(src, begin), n)
+			}
 		}
 	}
 }
 
-// copyPadded copies data[b:b+n] to dst and pads it with zeros to a multiple of
-// eight bytes. It may read up to the capacity of data. Short values are copied
-// as a fixed number of words, the last of which may be written more than once:
-// a loop over their number would be a mispredicted branch for most values.
-func copyPadded(dst unsafe.Pointer, data []byte, b, n int) {
-	if n > 32 || b+32 > cap(data) {
-		copyLong(dst, data, b, n)
-		return
-	}
-	if n == 0 {
-		return
-	}
-	src := unsafe.Add(unsafe.Pointer(unsafe.SliceData(data)), b)
+// shortCopy is the longest value that copyShort copies, and what it may read.
+const shortCopy = 32
+
+// copyShort copies n bytes, 1 to shortCopy, and pads them with zeros to a
+// multiple of eight. It copies a fixed number of words, the last of which may be
+// written more than once: a loop over their number would be a mispredicted
+// branch for most values. It reads up to shortCopy bytes.
+func copyShort(dst, src unsafe.Pointer, n int) {
 	last := (n - 1) &^ 7
-	mask := ^uint64(0) >> (56 - 8*((n-1)&7))
 	store64(dst, 0, load64(src, 0))
 	if n > 16 {
 		store64(dst, 8, load64(src, 8))
 		mid := min(last, 16)
 		store64(dst, mid, load64(src, mid))
 	}
-	store64(dst, last, load64(src, last)&mask)
+	store64(dst, last, load64(src, last)&(^uint64(0)>>(uint(-8*n)&63)))
+}
+
+// copyPadded copies data[b:b+n] to dst and pads it with zeros to a multiple of
+// eight bytes. It may read up to the capacity of data.
+func copyPadded(dst unsafe.Pointer, data []byte, b, n int) {
+	if n > shortCopy || b > cap(data)-shortCopy {
+		copyLong(dst, data, b, n)
+	} else if n > 0 {
+		copyShort(dst, unsafe.Add(ptr(data), b), n)
+	}
 }
 
 func copyLong(dst unsafe.Pointer, data []byte, b, n int) {

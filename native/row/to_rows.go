@@ -22,8 +22,9 @@ type ToRows struct {
 	sizes   []int32 // of all rows of the batch
 	err     error   // of Begin
 
-	dst    unsafe.Pointer
-	starts [blockRows]int
+	dst     unsafe.Pointer
+	starts  [blockRows]int
+	bitsets [blockRows]uint64
 }
 
 // NewToRows returns a ToRows for rows of schema s, which is the projected one.
@@ -116,63 +117,66 @@ func (w *ToRows) Next(arena *memory.Arena, maxBytes int, ends []int32) (block []
 // set writes the slots lo… of s as rows (or structs) that begin at starts.
 func (w *ToRows) set(s *outSet, lo int, starts []int) {
 	bitset := bitsetBytes(len(s.kids))
-	for b := 0; b < bitset; b += 8 {
-		for _, st := range starts {
-			store64(w.dst, st+b, 0)
-		}
-	}
 	cursor := s.cursor[:len(starts)]
 	for i := range cursor {
 		cursor[i] = s.head
 	}
-	for t := 0; t < len(s.kids); t += tile {
-		kids := s.kids[t:min(t+tile, len(s.kids))]
-		w.tileNulls(kids, t>>3, lo, starts)
-		for c, k := range kids {
-			w.field(k, bitset+8*(t+c), lo, starts, cursor)
+	for c, k := range s.kids {
+		if c&63 == 0 {
+			w.bitsetWords(s.kids[c:min(c+64, len(s.kids))], c>>3, lo, starts)
 		}
+		w.field(k, bitset+8*c, lo, starts, cursor)
 	}
 }
 
-// tileNulls writes byte b of the null bitsets, that of eight columns.
-func (w *ToRows) tileNulls(kids []*out, b, lo int, starts []int) {
+// bitsetWords writes the word at b of the null bitsets, that of up to 64
+// columns. It is put together first and written once: a row's bitset is far
+// from its slots where rows are wide.
+func (w *ToRows) bitsetWords(kids []*out, b, lo int, starts []int) {
+	words := w.bitsets[:round8(len(starts))]
+	clear(words)
+	for t := 0; t < len(kids); t += tile {
+		tileNulls(words, kids[t:min(t+tile, len(kids))], t, lo, len(starts))
+	}
+	for i, st := range starts {
+		store64(w.dst, st+b, words[i])
+	}
+}
+
+// tileNulls adds the null bits of the slots lo… of eight columns to n words, at shift.
+func tileNulls(words []uint64, kids []*out, shift, lo, n int) {
 	var some [tile]int // the columns that may have nulls
-	n := 0
+	m := 0
 	for c, k := range kids {
 		if k.t.Kind == schema.Null || k.col.Validity != nil {
-			some[n] = c
-			n++
+			some[m] = c
+			m++
 		}
 	}
-	if n == 0 {
+	if m == 0 {
 		return
 	}
-	for r := 0; r < len(starts); r += 64 {
-		group := starts[r:min(r+64, len(starts))]
+	for r := 0; r < n; r += 64 {
+		rows := min(64, n-r)
 		var null [tile]uint64 // of each column, a bit a row
-		var any uint64
-		for _, c := range some[:n] {
-			null[c] = ^uint64(0) >> (64 - len(group))
+		for _, c := range some[:m] {
+			null[c] = ^uint64(0) >> (64 - rows)
 			if k := kids[c]; k.t.Kind != schema.Null {
-				null[c] &^= bitsAt(k.col.Validity, lo+r, len(group))
+				null[c] &^= bitsAt(k.col.Validity, lo+r, rows)
 			}
-			any |= null[c]
 		}
-		for ; any != 0; any >>= 8 {
-			if uint8(any) != 0 {
-				m := min(8, len(group))
-				word := uint64(uint8(null[0])) | uint64(uint8(null[1]))<<8 | uint64(uint8(null[2]))<<16 |
-					uint64(uint8(null[3]))<<24 | uint64(uint8(null[4]))<<32 | uint64(uint8(null[5]))<<40 |
-					uint64(uint8(null[6]))<<48 | null[7]<<56
-				word = transpose8(word)
-				for _, st := range group[:m] {
-					*(*uint8)(at(w.dst, st+b)) = uint8(word)
-					word >>= 8
-				}
-			}
-			group = group[min(8, len(group)):]
+		for i := 0; i < rows; i += 8 {
+			var word uint64 // byte c is eight rows of column c
 			for c := range null {
-				null[c] >>= 8
+				word |= null[c] >> (i & 63) & 0xFF << (8 * c)
+			}
+			if word == 0 {
+				continue
+			}
+			word = transpose8(word)
+			group := (*[8]uint64)(words[r+i:])
+			for j := range group {
+				group[j] |= word >> (8 * j) & 0xFF << (shift & 63)
 			}
 		}
 	}
