@@ -12,7 +12,7 @@ import (
 //
 //	dict = encDict byte, count uvarint, values (stream of count), codes (stream of n), guard
 //
-// Codes are streamed as 16-bit integers.
+// Codes are streamed as 32-bit integers.
 
 const maxDict = 1 << 16
 
@@ -135,38 +135,31 @@ func decodeDict[T unsigned](d *Decoder, r *reader, out []T) {
 	if r.err != nil {
 		return
 	}
-	// Codes are masked to a power of two, so that no code can point outside;
-	// one that is too large is then reported.
+	// Codes are masked to a power of two, so that none points outside.
 	size := 1 << bits.Len(uint(count-1))
 	d.dict = resize(d.dict, size)
 	dict := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(d.dict))), size)
 	decodeInts(r, dict[:count])
 	clear(dict[count:])
-	mask := uint16(size - 1)
+	mask := uint32(size - 1)
+	table := unsafe.Pointer(unsafe.SliceData(dict))
 	for len(out) > 0 && r.err == nil {
 		codes := d.codes(r, min(len(out), blockLen))
-		top := uint16(0)
 		o := out[:len(codes)]
 		for i, c := range codes {
-			top |= c
-			o[i] = dict[c&mask]
-		}
-		if top > mask {
-			r.fail("a code is beyond the dictionary of %d values", count)
+			o[i] = *(*T)(unsafe.Add(table, uintptr(c&mask)*unsafe.Sizeof(out[0])))
 		}
 		out = out[len(codes):]
 	}
 }
 
-// codes decodes the next block of n codes.
-func (d *Decoder) codes(r *reader, n int) []uint16 {
-	codes := d.u16[:n]
-	b := readBlock(r, n, 2)
+// codes decodes the next block of n codes. What they exceed the dictionary by
+// is masked away by the caller: it cannot be told from any other wrong code.
+func (d *Decoder) codes(r *reader, n int) []uint32 {
+	codes := d.u32[:n]
+	b := readBlock(r, n, 4)
 	if r.err == nil {
 		r.err = decodeBlock(&b, codes)
-	}
-	if r.err != nil {
-		clear(codes)
 	}
 	return codes
 }

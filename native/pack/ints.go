@@ -67,6 +67,13 @@ type frame struct {
 	ref   uint64
 	width uint
 	cost  int
+	all   bool // no value lies outside
+}
+
+// fullFrame is the window from lo to hi for n values.
+func fullFrame(lo, hi int64, n int) frame {
+	full := bitLen(uint64(hi) - uint64(lo))
+	return frame{ref: uint64(lo), width: storedWidth(full), cost: n * int(full), all: true}
 }
 
 // appendInts appends vals as an integer stream. Slots that are null by
@@ -118,42 +125,80 @@ func (e *intEncoder) appendBlock(dst []byte, n int, valid []byte) []byte {
 	if lo == hi {
 		return appendZigzag(append(dst, modeConstant), uint64(lo))
 	}
+	best := fullFrame(lo, hi, n)
 	full := bitLen(uint64(hi) - uint64(lo))
-	best := frame{ref: uint64(lo), width: storedWidth(full), cost: n * int(full)}
 	if n < 8 || full <= 1 {
 		return e.appendFrame(append(dst, modeReference), v, best, nil)
 	}
-	if full > 2 {
-		s := e.takeSample(v)
+	if s := e.takeSample(v); full > 2 && !hopeless(s, lo, full, 0) {
+		slices.Sort(s)
 		if f := bestWindow(s, lo, hi, n); f.cost < best.cost {
 			best = f
 		}
 	}
-	slopes := e.takeSlopes(v, valid)
-	if len(slopes) == 0 {
-		return e.appendFrame(append(dst, modeReference), v, best, nil)
-	}
-	guess := bestWindow(slopes, slopes[0], slopes[len(slopes)-1], n)
-	if guess.cost+n/4 < best.cost-best.cost/16 {
-		first := e.deltas(n, valid, uint64(slopes[len(slopes)/2]))
-		d := e.d[:n]
-		dlo, dhi := minMax(d[1:])
-		dfull := bitLen(uint64(dhi) - uint64(dlo))
-		df := frame{ref: uint64(dlo), width: storedWidth(dfull), cost: n * int(dfull)}
-		if f := bestWindow(slopes, dlo, dhi, n); f.cost < df.cost {
-			df = f
-		}
-		if df.cost+n/4 < best.cost {
-			if df.width > 3 {
-				if out, ok := e.tryDelta2(dst, first, d, df.cost); ok {
-					return out
-				}
-			}
-			d[0] = df.ref
-			return e.appendFrame(append(dst, modeDelta), d, df, []uint64{first - df.ref})
+	if s := e.takeSlopes(v, valid); len(s) > 0 && !hopeless(s, 0, full, 16) {
+		if out := e.tryDelta(dst, n, valid, s, best.cost); out != nil {
+			return out
 		}
 	}
 	return e.appendFrame(append(dst, modeReference), v, best, nil)
+}
+
+// tryDelta appends the block as deltas, of which s is a sample, or returns nil
+// where that does not take less than cost bits.
+func (e *intEncoder) tryDelta(dst []byte, n int, valid []byte, s []int64, cost int) []byte {
+	slices.Sort(s)
+	guess := bestWindow(s, s[0], s[len(s)-1], n)
+	if guess.cost+n/4 >= cost-cost/16 {
+		return nil
+	}
+	first := e.deltas(n, valid, uint64(s[len(s)/2]))
+	d := e.d[:n]
+	lo, hi := minMax(d[1:])
+	f := fullFrame(lo, hi, n)
+	if w := bestWindow(s, lo, hi, n); w.cost < f.cost {
+		f = w
+	}
+	if f.cost+n/4 >= cost {
+		return nil
+	}
+	if f.width > 3 {
+		if out, ok := e.tryDelta2(dst, first, d, f.cost); ok {
+			return out
+		}
+	}
+	d[0] = f.ref
+	return e.appendFrame(append(dst, modeDelta), d, f, []uint64{first - f.ref})
+}
+
+// hopeless tells from a sample that no window of half the range 2^full or less
+// leaves out few enough values to pay. The sample is counted in bins of a
+// sixteenth of the range: bin origin begins at base.
+func hopeless(s []int64, base int64, full uint, origin int) bool {
+	if full > 62 {
+		return false
+	}
+	var bins [48]uint8
+	shift := max(full, 4) - 4
+	for _, x := range s {
+		bins[uint(int((x-base)>>(shift&63))+origin)%uint(len(bins))]++
+	}
+	// A window of half the range touches half of the bins and one more, one of
+	// a sixteenth or less touches two.
+	half := 1<<(min(full, 4)-1) + 1
+	sum, most, pair := 0, 0, 0
+	for i, c := range bins {
+		sum += int(c)
+		if i >= half {
+			sum -= int(bins[i-half])
+		}
+		most = max(most, sum)
+		if i > 0 {
+			pair = max(pair, int(c)+int(bins[i-1]))
+		}
+	}
+	k, each := len(s), int(full)+exceptionBits
+	return (k-most)*each >= 3*k && (k-pair)*each >= int(full)*k
 }
 
 // tryDelta2 appends the block as differences of the deltas d[1:] where that
@@ -178,7 +223,7 @@ func (e *intEncoder) tryDelta2(dst []byte, first uint64, d []uint64, cost int) (
 	}
 	slope := d[1] - lo - lo // d[-1]: d[0] = slope+lo, d[1] = slope+2*lo
 	base := first - slope - lo
-	f := frame{ref: lo, width: width}
+	f := frame{ref: lo, width: width, all: true}
 	dst = e.appendFrameHead(append(dst, modeDelta2), f, base, slope)
 	return appendPacked(dst, x, f), true
 }
@@ -203,7 +248,7 @@ func (e *intEncoder) appendFrameHead(dst []byte, f frame, more ...uint64) []byte
 func (e *intEncoder) appendFrame(dst []byte, x []uint64, f frame, more []uint64) []byte {
 	mode := len(dst) - 1
 	dst = e.appendFrameHead(dst, f, more...)
-	if f.width < 64 {
+	if !f.all {
 		n := 0
 		for i, v := range x {
 			e.pos[n] = uint16(i)
@@ -226,7 +271,7 @@ func (e *intEncoder) appendFrame(dst []byte, x []uint64, f frame, more []uint64)
 func (e *intEncoder) appendExceptions(dst []byte, n int) []byte {
 	exc := e.exc[:n]
 	lo, hi := minMax(exc)
-	f := frame{ref: uint64(lo), width: storedWidth(bitLen(uint64(hi) - uint64(lo)))}
+	f := fullFrame(lo, hi, n)
 	dst = binary.AppendUvarint(dst, uint64(n))
 	dst = appendZigzag(append(dst, byte(f.width)), f.ref)
 	dst = append(dst, bytesOf(e.pos[:n])...)
@@ -317,25 +362,32 @@ func bitsAt(b []byte, i, m int) uint64 {
 
 func minMax(v []uint64) (lo, hi int64) {
 	lo, hi = int64(v[0]), int64(v[0])
-	for _, x := range v[1:] {
+	lo2, hi2 := lo, hi
+	for ; len(v) >= 4; v = v[4:] {
+		q := (*[4]uint64)(v)
+		lo = min(lo, int64(q[0]), int64(q[1]))
+		hi = max(hi, int64(q[0]), int64(q[1]))
+		lo2 = min(lo2, int64(q[2]), int64(q[3]))
+		hi2 = max(hi2, int64(q[2]), int64(q[3]))
+	}
+	for _, x := range v {
 		lo = min(lo, int64(x))
 		hi = max(hi, int64(x))
 	}
-	return lo, hi
+	return min(lo, lo2), max(hi, hi2)
 }
 
-// takeSample returns a sorted sample of v.
+// takeSample returns a sample of v.
 func (e *intEncoder) takeSample(v []uint64) []int64 {
 	n := min(len(v), sampleLen)
 	s := e.sample[:n]
 	for i := range s {
 		s[i] = int64(v[i*len(v)/n])
 	}
-	slices.Sort(s)
 	return s
 }
 
-// takeSlopes returns a sorted sample of differences of neighbours; over nulls
+// takeSlopes returns a sample of differences of neighbours; over nulls
 // the difference is divided evenly.
 func (e *intEncoder) takeSlopes(v []uint64, valid []byte) []int64 {
 	n := min(len(v)-1, sampleLen)
@@ -363,9 +415,7 @@ func (e *intEncoder) takeSlopes(v []uint64, valid []byte) []int64 {
 		e.slopes[k] = int64(v[at]-v[at-gap]) / int64(gap)
 		k++
 	}
-	s := e.slopes[:k]
-	slices.Sort(s)
-	return s
+	return e.slopes[:k]
 }
 
 var trims = [...]int{0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 26}
@@ -375,7 +425,7 @@ var trims = [...]int{0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 26}
 // largest to exceptions.
 func bestWindow(s []int64, lo, hi int64, n int) frame {
 	full := bitLen(uint64(hi) - uint64(lo))
-	best := frame{ref: uint64(lo), width: storedWidth(full), cost: n * int(full)}
+	best := fullFrame(lo, hi, n)
 	k := len(s)
 	if k < 8 {
 		return best

@@ -114,7 +114,7 @@ func readLengths(r *reader, out []uint32, validity []byte) {
 			return
 		}
 		if flags&nullsAreEmpty != 0 && validity != nil {
-			forNulls(validity[start>>3:], len(lens), func(i int) { lens[i] = 0 })
+			setNulls(lens, validity[start>>3:], 0)
 		}
 		total = sumLengths(lens, total)
 		if total > math.MaxInt32 {
@@ -142,16 +142,16 @@ func sumLengths(lens []uint32, base uint64) uint64 {
 	return base
 }
 
-// forNulls calls f for each of the first n slots that is null.
-func forNulls(validity []byte, n int, f func(i int)) {
-	for i := 0; i < n; i += 64 {
-		m := min(64, n-i)
+// setNulls sets the slots of vals that are null to v.
+func setNulls[T unsigned](vals []T, validity []byte, v T) {
+	for i := 0; i < len(vals); i += 64 {
+		m := min(64, len(vals)-i)
 		w := ^bitsAt(validity, i, m)
 		if m < 64 {
 			w &= 1<<m - 1
 		}
-		for ; w != 0; w &= w - 1 {
-			f(i + bits.TrailingZeros64(w))
+		for q := vals[i : i+m]; w != 0; w &= w - 1 {
+			q[bits.TrailingZeros64(w)] = v
 		}
 	}
 }

@@ -151,7 +151,7 @@ func appendGuard(dst []byte) []byte { return appendZeros(dst, guardLen) }
 // Decoder unpacks columns. It is used by one goroutine at a time; it keeps a
 // little scratch on the Go heap and no native memory.
 type Decoder struct {
-	u16  [blockLen]uint16
+	u32  [blockLen]uint32
 	u64  [blockLen]uint64
 	hi   [blockLen]uint64
 	dict []uint64

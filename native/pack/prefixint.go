@@ -205,14 +205,14 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 		}
 		lens := offsets[start+1:][:n]
 		if c.Validity != nil {
-			forNulls(c.Validity[start>>3:], n, func(i int) { nums[i] = 0 })
+			setNulls(nums, c.Validity[start>>3:], 0)
 		}
 		if !numberLengths(lens, nums, uint32(prefix.n+suffix.n), digits) {
 			r.fail("a number has more than %d digits", maxDigits)
 			return
 		}
 		if c.Validity != nil {
-			forNulls(c.Validity[start>>3:], n, func(i int) { lens[i] = 0 })
+			setNulls(lens, c.Validity[start>>3:], 0)
 		}
 		at := total
 		if total = sumLengths(lens, total); total > uint64(size) {

@@ -24,21 +24,22 @@ class Case:
     codecs: tuple[str, ...]
     params: tuple[str, ...]
     quiver_only: bool
-    spark_is_wrong: bool
+    spark_is_wrong: tuple[str, ...]
 
-    def ids(self, file_format: str) -> list[str]:
-        """Test ids such as `types[decimal-zstd]`."""
+    def ids(self, file_format: str) -> list[tuple[str, bool]]:
+        """Test ids such as `types[decimal-zstd]`, and whether the format is known to fail it."""
         if file_format == "spark":
             if self.quiver_only:
                 return []
             codecs: Sequence[str] = (SPARK_CODEC,)
         else:
             codecs = self.codecs or ("",)
-        ids = []
+        ids: list[tuple[str, bool]] = []
         for param in self.params or ("",):
             for codec in codecs:
                 axis = "-".join(x for x in (param, codec) if x)
-                ids.append(f"{self.name}[{axis}]" if axis else self.name)
+                wrong = file_format == "spark" and param in self.spark_is_wrong
+                ids.append((f"{self.name}[{axis}]" if axis else self.name, wrong))
         return ids
 
 
@@ -50,7 +51,7 @@ def case(
     codecs: Sequence[str] = CODECS,
     params: Sequence[str] = (),
     quiver_only: bool = False,
-    spark_is_wrong: bool = False,
+    spark_is_wrong: bool | Sequence[str] = False,
 ) -> Callable[[Callable], Callable]:
     """Declares a case.
 
@@ -58,11 +59,14 @@ def case(
     codecs: run once with each
     params: run once with each, given as second argument
     quiver_only: makes no sense with Spark's own format
-    spark_is_wrong: Spark's own format is known to give a wrong answer here; a run with it must fail, which shows that the case can
+    spark_is_wrong: Spark's own format is known to give a wrong answer here (for these params); a run with it must fail, which shows
+        that the case can
     """
+    if isinstance(spark_is_wrong, bool):
+        spark_is_wrong = (params or ("",)) if spark_is_wrong else ()
 
     def declare(function: Callable) -> Callable:
-        _collected.append(Case(function.__name__, function, group, tuple(codecs), tuple(params), quiver_only, spark_is_wrong))
+        _collected.append(Case(function.__name__, function, group, tuple(codecs), tuple(params), quiver_only, tuple(spark_is_wrong)))
         return function
 
     return declare
