@@ -376,11 +376,10 @@ func (s *outSet) unbind() {
 // BigEndianDecimal returns the form that the 128-bit integer hi:lo has in a row
 // as a decimal of more than 18 digits: 16 bytes, of which the first size are
 // its minimal big-endian two's complement form.
-func BigEndianDecimal(lo, hi uint64) (padded []byte, size int) {
+func BigEndianDecimal(lo, hi uint64) (padded [decimalBytes]byte, size int) {
 	size = decimalSize([2]uint64{lo, hi})
 	first, second := bigEndian([2]uint64{lo, hi}, size)
-	padded = make([]byte, decimalBytes)
-	store64(ptr(padded), 0, first)
-	store64(ptr(padded), 8, second)
+	store64(ptr(padded[:]), 0, first)
+	store64(ptr(padded[:]), 8, second)
 	return padded, size
 }

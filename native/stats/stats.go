@@ -71,16 +71,6 @@ func (c *Computer) Append(dst []byte, cols []*column.Column) ([]byte, int64, err
 	return w.dst, total, nil
 }
 
-// Append is Computer.Append for a single batch whose columns are known to be
-// well formed; it panics where that gives an error.
-func Append(dst []byte, s *schema.Schema, cols []*column.Column) ([]byte, int64) {
-	dst, size, err := NewComputer(s).Append(dst, cols)
-	if err != nil {
-		panic(err)
-	}
-	return dst, size
-}
-
 // size is a column's size as Spark's ColumnStats count it.
 func (c *Computer) size(i int, col *column.Column) (int64, error) {
 	nulls, valid := int64(col.Nulls), int64(col.Len-col.Nulls)
@@ -161,7 +151,8 @@ func (w *writer) null(reserved, size int) {
 		w.slot(0)
 		return
 	}
-	w.region(make([]byte, reserved), size)
+	var zeros [16]byte
+	w.region(zeros[:reserved], size)
 }
 
 // region writes a field whose value is padded, of which the first size bytes count.
@@ -230,7 +221,8 @@ func (w *writer) bounds(c *column.Column) {
 				w.slot(v.lo)
 				continue
 			}
-			w.region(row.BigEndianDecimal(v.lo, uint64(v.hi)))
+			padded, size := row.BigEndianDecimal(v.lo, uint64(v.hi))
+			w.region(padded[:], size)
 		}
 	case schema.String:
 		lo, hi := stringBounds(c, validity)
