@@ -40,8 +40,7 @@ func appendFixed[T signed](e *Encoder, dst []byte, st *nodeState, c *column.Colu
 		}
 		dst = dst[:start]
 	}
-	e.best = f.best(e, m)
-	return append(dst, e.best...)
+	return append(dst, f.best(e, m)...)
 }
 
 type fixedInput[T signed] struct {
@@ -107,11 +106,14 @@ func (f *fixedInput[T]) best(e *Encoder, m *memo) []byte {
 	if fewDistinct(e, f.vals, f.validity) {
 		try(encDict)
 	}
-	if f.width > 1 && price > raw/4 {
-		try(encSplit)
-	}
 	if price > raw/8 {
-		try(encLZ4)
+		plain := filled(e, f.vals, f.validity)
+		if f.width > 1 && price > raw/4 && cost(encSplit, e.splitEstimate(plain, f.width), raw) < price {
+			try(encSplit)
+		}
+		if cost(encLZ4, e.lz4Estimate(plain), raw) < price {
+			try(encLZ4)
+		}
 	}
 	out, wrapped := e.best, false
 	if enc != 0 && enc != encLZ4 && enc != encSplit {

@@ -16,15 +16,12 @@ import (
 //
 // The buffer inside a wrapped one is any encoded buffer but a wrapped one.
 
-// lz4Sample is how much of a buffer decides whether lz4 is tried on all of it.
-const lz4Sample = 8 << 10
+// lz4Sample is how much of a buffer tells whether lz4 is worth trying on all of it.
+const lz4Sample = 4 << 10
 
 // appendLZ4 appends src as a block and the guard, or returns nil where lz4
 // saves less than an eighth.
 func (e *Encoder) appendLZ4(dst, src []byte) []byte {
-	if len(src) > 4*lz4Sample && !e.lz4Helps(src) {
-		return nil
-	}
 	dst, ok := e.appendBlock(dst, src)
 	if !ok {
 		return nil
@@ -32,17 +29,19 @@ func (e *Encoder) appendLZ4(dst, src []byte) []byte {
 	return appendGuard(dst)
 }
 
-// lz4Helps tries a piece from the middle of src.
-func (e *Encoder) lz4Helps(src []byte) bool {
-	if n := lz4Sample; len(src) > 2*n {
-		at := (len(src) - n) / 2
-		src = src[at : at+n]
+// lz4Estimate is about what lz4 makes of src, from a piece in the middle.
+func (e *Encoder) lz4Estimate(src []byte) int {
+	piece := src
+	if len(src) > 2*lz4Sample {
+		at := (len(src) - lz4Sample) / 2
+		piece = src[at : at+lz4Sample]
 	}
-	out, ok := e.appendBlock(e.wrap[:0], src)
-	if ok {
-		e.wrap = out
+	out, ok := e.appendBlock(e.wrap[:0], piece)
+	e.wrap = out
+	if !ok {
+		return len(src)
 	}
-	return ok
+	return len(out) * (len(src) / 8) / (len(piece)/8 + 1)
 }
 
 // appendBlock appends src as an lz4 block, or reports false where that does not
@@ -64,7 +63,7 @@ func (e *Encoder) appendBlock(dst, src []byte) ([]byte, bool) {
 // wrapped returns the encoded buffer b inside lz4, in scratch, or nil where
 // that does not pay.
 func (e *Encoder) wrapped(b []byte) []byte {
-	if len(b) < 128 || len(b) > 4*lz4Sample && !e.lz4Helps(b) {
+	if len(b) < 128 || len(b) > 2*lz4Sample && e.lz4Estimate(b) > len(b)-len(b)/8 {
 		return nil
 	}
 	out := binary.AppendUvarint(append(e.wrap[:0], encWrapped), uint64(len(b)))

@@ -59,6 +59,7 @@ type scratch struct {
 	alt2  []byte
 	bytes []byte // filled or transposed copies of the input, lz4 samples
 	wrap  []byte
+	trial []byte
 	words []int64
 	codes []int32
 	set   hashSet

@@ -35,7 +35,7 @@ func (e *Encoder) appendSplit(dst, src []byte, width int) []byte {
 			dst = append(dst, planeConstant, plane[0])
 			continue
 		}
-		if n > 2*lz4Sample && !e.lz4Helps(plane) {
+		if n > 2*lz4Sample && e.lz4Estimate(plane) > n-n/8 {
 			dst = append(append(dst, planeRaw), plane...)
 			continue
 		}
@@ -49,6 +49,18 @@ func (e *Encoder) appendSplit(dst, src []byte, width int) []byte {
 		dst = append(dst, out...)
 	}
 	return appendGuard(dst)
+}
+
+// splitEstimate is about what appendSplit makes of src, from some values in the middle.
+func (e *Encoder) splitEstimate(src []byte, width int) int {
+	piece := src
+	if n := lz4Sample / 4 * width; len(src) > 2*n {
+		at := (len(src) - n) / 2 / width * width
+		piece = src[at : at+n]
+	}
+	out := e.appendSplit(e.trial[:0], piece, width)
+	e.trial = out
+	return len(out) * (len(src) / width) / (len(piece) / width)
 }
 
 // split decodes values of width bytes to dst.

@@ -76,7 +76,7 @@ func (e *Encoder) appendPlainText(dst []byte, t *textInput, offsets []byte, lens
 	start := len(dst)
 	dst = closeBuffer(e.appendOffsets(dst, offsets, t.validity), start, &lens[1])
 	start = len(dst)
-	if len(t.data) > 256 {
+	if len(t.data) > 256 && e.lz4Estimate(t.data) < len(t.data)-len(t.data)/8 {
 		if out := e.appendLZ4(append(dst, encLZ4), t.data); out != nil && worthwhile(len(out)-start, len(t.data)) {
 			return closeBuffer(out, start, &lens[2])
 		}

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/pprof"
 	"sort"
 	"strings"
 	"time"
@@ -23,7 +24,19 @@ import (
 func main() {
 	rows := flag.Int("rows", 500_000, "rows of a generated relation")
 	columns := flag.Bool("columns", false, "one line per column")
+	profile := flag.String("cpuprofile", "", "write a profile to this file")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		if err == nil {
+			err = pprof.StartCPUProfile(f)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		defer pprof.StopCPUProfile()
+	}
 	fmt.Printf("%-28s %10s %10s %7s %9s %9s  %s\n", "relation", "raw MiB", "MiB", "ratio", "enc MB/s", "dec GB/s", "encodings (stored buffers)")
 	for _, name := range flag.Args() {
 		rel, n, err := relation(name, *rows)
