@@ -136,7 +136,7 @@ func (e *intEncoder) appendBlock(dst []byte, n int, valid []byte) []byte {
 			best = f
 		}
 	}
-	if s := e.takeSlopes(v, valid); len(s) > 0 && !hopeless(s, 0, full, 16) {
+	if s := e.takeSlopes(v, valid); len(s) > 0 && !hopeless(s, 0, full, 32) {
 		if out := e.tryDelta(dst, n, valid, s, best.cost); out != nil {
 			return out
 		}
@@ -172,33 +172,33 @@ func (e *intEncoder) tryDelta(dst []byte, n int, valid []byte, s []int64, cost i
 }
 
 // hopeless tells from a sample that no window of half the range 2^full or less
-// leaves out few enough values to pay. The sample is counted in bins of a
-// sixteenth of the range: bin origin begins at base.
+// leaves out few enough values to pay. The sample is counted in bins of 1/32 of
+// the range; the bin of base is the one numbered origin.
 func hopeless(s []int64, base int64, full uint, origin int) bool {
-	if full > 62 {
+	if full > 61 {
 		return false
 	}
-	var bins [48]uint8
-	shift := max(full, 4) - 4
+	var bins [96]uint8
+	shift := max(full, 5) - 5
 	for _, x := range s {
 		bins[uint(int((x-base)>>(shift&63))+origin)%uint(len(bins))]++
 	}
 	// A window of half the range touches half of the bins and one more, one of
-	// a sixteenth or less touches two.
-	half := 1<<(min(full, 4)-1) + 1
-	sum, most, pair := 0, 0, 0
+	// a sixteenth or less touches three.
+	half := 1<<(min(full, 5)-1) + 1
+	sum, most, few := 0, 0, 0
 	for i, c := range bins {
 		sum += int(c)
 		if i >= half {
 			sum -= int(bins[i-half])
 		}
 		most = max(most, sum)
-		if i > 0 {
-			pair = max(pair, int(c)+int(bins[i-1]))
+		if i >= 2 {
+			few = max(few, int(c)+int(bins[i-1])+int(bins[i-2]))
 		}
 	}
 	k, each := len(s), int(full)+exceptionBits
-	return (k-most)*each >= 3*k && (k-pair)*each >= int(full)*k
+	return (k-most)*each >= 3*k && (k-few)*each >= int(full)*k
 }
 
 // tryDelta2 appends the block as differences of the deltas d[1:] where that

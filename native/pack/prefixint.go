@@ -2,7 +2,6 @@ package pack
 
 import (
 	"encoding/binary"
-	"math"
 	"math/bits"
 	"unsafe"
 
@@ -67,14 +66,6 @@ func (p *shape) number(s []byte) (uint64, bool) {
 		return 0, false
 	}
 	v := uint64(0)
-	if len(s) >= 8 {
-		x := binary.LittleEndian.Uint64(s)
-		if !eightDigits(x) {
-			return 0, false
-		}
-		v = parseEight(x)
-		s = s[8:]
-	}
 	for _, b := range s {
 		if !isDigit(b) {
 			return 0, false
@@ -82,6 +73,55 @@ func (p *shape) number(s []byte) (uint64, bool) {
 		v = v*10 + uint64(b-'0')
 	}
 	return v, true
+}
+
+// numbers reads the numbers of all valid slots to e.words and returns the
+// number of bytes of the strings, or false where one does not have the shape.
+func (e *Encoder) numbers(t *textInput, s *shape) (size int, ok bool) {
+	e.words = resize(e.words, t.n)
+	words := e.words
+	head, tail := len(s.prefix), len(s.suffix)
+	// Most strings take the quick way: a prefix of at most eight bytes, no
+	// suffix, at most eight digits, eight bytes to be loaded on both sides.
+	quick := head <= 8 && tail == 0
+	prefix := shortWord(append(s.prefix[:head:head], make([]byte, 8)...), 0, uint(head))
+	prefixMask := uint64(1)<<(8*uint(head)) - 1
+	low, high := 1, 8
+	if s.digits != 0 {
+		low, high = s.digits, s.digits
+		quick = quick && s.digits <= 8
+	}
+	data := unsafe.Pointer(unsafe.SliceData(t.data))
+	for i := range words {
+		if !t.valid(i) {
+			words[i] = 0
+			continue
+		}
+		from, to := int(t.offsets[i]), int(t.offsets[i+1])
+		size += to - from
+		d := to - from - head
+		if !quick || d < low || d > high || to < 8 || from+8 > len(t.data) {
+			v, ok := s.number(t.data[from:to])
+			if !ok {
+				return 0, false
+			}
+			words[i] = int64(v)
+			continue
+		}
+		w := load64(data, uintptr(to-8))
+		shift := uint(64 - 8*d)
+		first := w >> (shift & 63)
+		if s.digits == 0 && byte(first) == '0' && d > 1 {
+			return 0, false
+		}
+		// Bytes in front of the digits become zeros.
+		x := first<<(shift&63) | 0x3030303030303030&(1<<(shift&63)-1)
+		if (load64(data, uintptr(from))^prefix)&prefixMask != 0 || !eightDigits(x) {
+			return 0, false
+		}
+		words[i] = int64(parseEight(x))
+	}
+	return size, true
 }
 
 // eightDigits tells whether all bytes of x are '0' to '9'.
@@ -96,17 +136,18 @@ func parseEight(x uint64) uint64 {
 	return ((x&0x000000ff000000ff)*(100+1000000<<32) + (x>>16&0x000000ff000000ff)*(1+10000<<32)) >> 32
 }
 
+// fourDigits has the decimal digits of 0 to 9999, the first in the low byte.
+var fourDigits = func() (t [10000]uint32) {
+	for i := range t {
+		t[i] = uint32('0'+i/1000) | uint32('0'+i/100%10)<<8 | uint32('0'+i/10%10)<<16 | uint32('0'+i%10)<<24
+	}
+	return t
+}()
+
 // eightOf is the inverse of parseEight, of x < 1e8.
 func eightOf(x uint64) uint64 {
-	// x = abcdefgh: abcd in the low half, efgh in the high half.
-	hi := x / 10000
-	v := hi | (x-hi*10000)<<32
-	// ab, cd, ef, gh in 16 bits each: a division by 100 is a multiplication.
-	q := v * 5243 >> 19 & 0x0000007f0000007f
-	v = q | (v-q*100)<<16
-	// single digits: a division by 10 likewise.
-	q = v * 103 >> 10 & 0x000f000f000f000f
-	return q | (v-q*10)<<8 | 0x3030303030303030
+	q := x / 10000
+	return uint64(fourDigits[q]) | uint64(fourDigits[x-q*10000])<<32
 }
 
 func (e *Encoder) appendPrefixInt(dst []byte, t *textInput) []byte {
@@ -134,20 +175,9 @@ func nextValid(validity []byte, n int) int {
 }
 
 func (e *Encoder) tryShape(dst []byte, t *textInput, s *shape) []byte {
-	e.words = resize(e.words, t.n)
-	size := 0
-	for i := range t.n {
-		if !t.valid(i) {
-			e.words[i] = 0
-			continue
-		}
-		b := t.data[t.offsets[i]:t.offsets[i+1]]
-		v, ok := s.number(b)
-		if !ok {
-			return nil
-		}
-		size += len(b)
-		e.words[i] = int64(v)
+	size, ok := e.numbers(t, s)
+	if !ok {
+		return nil
 	}
 	dst = append(dst, encPrefixInt, byte(s.digits))
 	dst = binary.AppendUvarint(dst, uint64(size))
@@ -177,7 +207,7 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 	if digits > maxDigits {
 		r.fail("%d digits", digits)
 	}
-	size := r.count("number of data bytes", math.MaxInt32)
+	size := r.count("number of data bytes", maxTextBytes)
 	prefix, suffix := &d.prefix, &d.suffix
 	prefix.read(r)
 	suffix.read(r)
@@ -204,8 +234,8 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 			return
 		}
 		lens := offsets[start+1:][:n]
-		if c.Validity != nil {
-			setNulls(nums, c.Validity[start>>3:], 0)
+		if c.Validity != nil && fillNulls(nums, c.Validity[start>>3:]) == n {
+			clear(nums)
 		}
 		if !numberLengths(lens, nums, uint32(prefix.n+suffix.n), digits) {
 			r.fail("a number has more than %d digits", maxDigits)
@@ -246,24 +276,34 @@ func digitsOf(x uint64) uint32 {
 // numberLengths sets the length of each string and reports whether all numbers
 // have maxDigits digits at most (digits where it is not 0).
 func numberLengths(lens []uint32, nums []uint64, fixed uint32, digits int) bool {
-	nums = nums[:len(lens)]
+	lo, hi := minMax(nums)
 	limit := powers[maxDigits]
 	if digits != 0 {
 		limit = powers[digits]
 	}
-	top := uint64(0)
-	if digits != 0 {
+	if lo < 0 || uint64(hi) >= limit {
+		return false
+	}
+	low, high := uint32(digits), uint32(digits)
+	if digits == 0 {
+		low, high = digitsOf(uint64(lo)), digitsOf(uint64(hi))
+	}
+	fixed += low
+	switch high - low {
+	case 0:
+		fill(lens, fixed)
+	case 1:
+		p := powers[low]
 		for i, x := range nums {
-			top = max(top, x)
-			lens[i] = fixed + uint32(digits)
+			// 1 for p <= x: the difference is negative, and both are far below 2^63.
+			lens[i] = fixed + uint32((p-1-x)>>63)
 		}
-		return top < limit
+	default:
+		for i, x := range nums {
+			lens[i] = fixed - low + digitsOf(x)
+		}
 	}
-	for i, x := range nums {
-		top = max(top, x)
-		lens[i] = fixed + digitsOf(x)
-	}
-	return top < limit
+	return true
 }
 
 // writeNumbers writes the strings that end at ends, the first from at on; up to
