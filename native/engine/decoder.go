@@ -44,6 +44,7 @@ type Decoder struct {
 	columns   []int // projection
 	alloc     memory.Allocator
 	arena     *memory.Arena
+	blocks    *memory.Arena // of NextRows, one block at a time
 	codecs    map[string]codec.Codec
 	pack      *pack.Decoder
 	rows      *row.ToRows
@@ -84,7 +85,8 @@ func NewDecoder(s *schema.Schema, projection []int, a memory.Allocator) (*Decode
 	if err != nil {
 		return nil, err
 	}
-	d := &Decoder{schema: s, projected: p, columns: projection, alloc: a, arena: memory.NewArena(a)}
+	d := &Decoder{schema: s, projected: p, columns: projection, alloc: a,
+		arena: memory.NewArena(a), blocks: memory.NewArena(a)}
 	d.cols = make([]*column.Column, len(projection))
 	for i, f := range p.Fields {
 		d.cols[i] = column.New(f.Type)
@@ -94,7 +96,10 @@ func NewDecoder(s *schema.Schema, projection []int, a memory.Allocator) (*Decode
 }
 
 // Close frees the scratch memory.
-func (d *Decoder) Close() { d.arena.Close() }
+func (d *Decoder) Close() {
+	d.arena.Close()
+	d.blocks.Close()
+}
 
 // Plan reads a batch's header and tells what is needed of its segments. The
 // header is only used during the call.
@@ -289,7 +294,11 @@ func (d *Decoder) NextRows(target int, ends []int32) (block []byte, n int, err e
 	if d.rows == nil || d.planned || d.read != ReadRows {
 		return nil, 0, &OptionError{"no batch is being read by rows"}
 	}
-	return d.rows.Next(d.arena, target, ends)
+	d.blocks.Reset()
+	if block, n, err = d.rows.Next(d.blocks, target, ends); n == 0 {
+		d.rows.End()
+	}
+	return block, n, err
 }
 
 // expect uses up the plan, which must be for r: what it points to is decoded once.
