@@ -79,9 +79,7 @@ class Tables:
         self.cached = {}
         self.spark.catalog.clearCache()
         for session in (self.spark, self.raw):
-            for table in session.catalog.listTables():
-                if table.isTemporary:
-                    session.catalog.dropTempView(table.name)
+            session._jsparkSession.sessionState().catalog().clearTempTables()
 
     # ---- making tables
 

@@ -1,0 +1,258 @@
+"""What is wrong is said, by code and by name; the next call works."""
+
+import random
+import struct
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from quiver import CLOSED, CORRUPT, INTERNAL, INVALID, MEMORY, UNSUPPORTED, Batch, Decoder, Encoder, Library, QuiverError
+from samples import SAMPLES, record_batch, spark_schema
+
+CODECS = ["zstd", "lz4", "none", "pack"]
+NAMES = ["long", "string", "array_struct", "decimal_38_10", "boolean", "map"]
+SCHEMA = spark_schema(*NAMES)
+
+
+def stored(library, codec="zstd", rows=500) -> Batch:
+    with Encoder(library, SCHEMA, f"codec={codec}") as encoder:
+        return encoder.columns(record_batch(rows, *NAMES))
+
+
+def read_all(library, batch: Batch) -> None:
+    """Every way of reading; each must give an error or an answer."""
+    with Decoder(library, SCHEMA, range(len(NAMES))) as decoder:
+        for read in (decoder.arrow, decoder.vectors, decoder.rows):
+            read(batch)
+
+
+def fails(code: int, *words: str):
+    class Check:
+        def __enter__(self):
+            self.raises = pytest.raises(QuiverError)
+            self.info = self.raises.__enter__()
+
+        def __exit__(self, *exc):
+            done = self.raises.__exit__(*exc)
+            if done:
+                error = self.info.value
+                assert error.code == code, f"code {error.code}: {error}"
+                assert all(w in str(error) for w in words), str(error)
+            return done
+
+    return Check()
+
+
+def test_version_and_abi(library):
+    number, build, toolchain = library.version().split()
+    assert number == (Path(__file__).parents[2] / "VERSION").read_text().strip()
+    assert len(build) >= 8 and toolchain.startswith("go")
+    assert library.abi_version() == 1
+
+
+def test_options(library):
+    for options in ("", "codec=zstd", "codec=zstd\nzstd.level=22", "codec=lz4", "codec=none", "codec=pack"):
+        library.check_options(options)
+    with fails(INVALID, "gzip", "pack", "zstd", "lz4", "none"):
+        library.check_options("codec=gzip")
+    for level in ("0", "23", "high"):
+        with fails(INVALID, level, "1 to 22"):
+            library.check_options(f"codec=zstd\nzstd.level={level}")
+    with fails(INVALID, "speed"):
+        library.check_options("speed=9")
+    with fails(INVALID, "gzip"):
+        Encoder(library, SCHEMA, "codec=gzip")
+
+
+def test_injection_is_not_in_the_real_library(library):
+    with fails(INVALID, "test builds"):
+        library.check_options("inject=panic")
+
+
+def test_types_that_cannot_be_stored(library):
+    library.check_schema(spark_schema(*SAMPLES))
+    with fails(UNSUPPORTED, "no_such_type", "c1"):
+        library.check_schema({"type": "struct", "fields": [
+            {"name": "c0", "type": "long", "nullable": True, "metadata": {}},
+            {"name": "c1", "type": "no_such_type", "nullable": True, "metadata": {}},
+        ]})  # fmt: skip
+    deep: object = "long"
+    for _ in range(5000):
+        deep = {"type": "array", "elementType": deep, "containsNull": True}
+    text = b'{"type":"array","containsNull":true,"elementType":' * 5000 + b'"long"' + b"}" * 5000
+    field = b'{"type":"struct","fields":[{"name":"d","nullable":true,"metadata":{},"type":' + text + b"}]}"
+    with pytest.raises(QuiverError):
+        library.check_schema(field)
+    for text in (b"", b"{", b"[]", b"null", b'{"type":"struct"}', b'{"type":"struct","fields":3}', b"\xff\xfe"):
+        with pytest.raises(QuiverError):
+            library.check_schema(text)
+
+
+def test_closed_handles(library):
+    encoder, decoder = Encoder(library, SCHEMA), Decoder(library, SCHEMA, [0])
+    batch = stored(library)
+    for handle in (encoder, decoder):
+        handle.close()
+        handle.close()
+    with fails(CLOSED):
+        encoder.columns(record_batch(1, *NAMES))
+    with fails(CLOSED):
+        decoder.arrow(batch)
+    library.c.quiver_close(12345678)
+
+
+def test_projection_out_of_range(library):
+    for projection in ([6], [-1], [0, 99]):
+        with fails(INVALID, str(projection[-1])):
+            Decoder(library, SCHEMA, projection)
+
+
+def test_wrong_arrow_input(library):
+    with Encoder(library, spark_schema("long", "string")) as encoder:
+        with fails(INVALID, "c0"):
+            encoder.columns(record_batch(10, "string", "long"), with_schema=True)
+        with pytest.raises(QuiverError):
+            encoder.columns(record_batch(10, "long"), with_schema=True)
+        assert encoder.columns(record_batch(10, "long", "string")).rows == 10
+
+
+def test_hostile_rows(library):
+    """Offsets, sizes and counts that reach outside of a row."""
+    with Encoder(library, spark_schema("long", "string")) as encoder:
+        for slot in (24 << 32 | 9, 1 << 62, 16 << 32 | 1 << 31, 0xFFFFFFFFFFFFFFFF, 32 << 32 | 8):
+            with fails(INVALID):
+                encoder.rows([struct.pack("<QqQ", 0, 1, slot) + b"12345678"])
+        with fails(INVALID):
+            encoder.rows([b"1234567"])
+        assert encoder.rows([struct.pack("<QqQ", 2, 1, 0)]).rows == 1
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_truncated_and_missing_segments(library, codec):
+    whole = stored(library, codec)
+    for k in range(len(NAMES)):
+        for keep in (0, 8, len(whole.segments[k]) // 2):
+            segments = list(whole.segments)
+            segments[k] = segments[k][:keep]
+            with fails(CORRUPT):
+                read_all(library, Batch(whole.rows, 0, whole.header, b"", segments))
+    for n in (0, 1, len(NAMES) - 1):
+        with fails(CORRUPT):
+            read_all(library, Batch(whole.rows, 0, whole.header, b"", whole.segments[:n]))
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_truncated_header(library, codec):
+    whole = stored(library, codec)
+    for keep in (0, 1, 4, 7, 8, 12, 40, len(whole.header) // 2, len(whole.header) - 8):
+        with fails(CORRUPT):
+            read_all(library, Batch(whole.rows, 0, whole.header[:keep], b"", whole.segments))
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_flipped_bits(library, codec):
+    """Any damage gives an error that names corruption, or some answer: never a crash, a panic or lost memory."""
+    whole = stored(library, codec, rows=200)
+    chance = random.Random(7)
+    found = 0
+    for _ in range(600):
+        header, segments = bytearray(whole.header), [bytearray(s) for s in whole.segments]
+        target = header if chance.random() < 0.5 else chance.choice([s for s in segments if s])
+        for _ in range(chance.choice([1, 1, 3, 20])):
+            target[chance.randrange(len(target))] ^= 1 << chance.randrange(8)
+        try:
+            read_all(library, Batch(whole.rows, 0, bytes(header), b"", [bytes(s) for s in segments]))
+        except QuiverError as e:
+            assert e.code in (CORRUPT, MEMORY), f"code {e.code}: {e}"
+            found += 1
+    assert found > 100
+
+
+@pytest.mark.parametrize("old,new,words", [
+    (b"quiver.format", b"quiver.f0rmat", ()),
+    (b"zstd", b"zst9", ("zst9", "zstd", "lz4", "none", "pack")),
+])  # fmt: skip
+def test_unknown_codec(library, old, new, words):
+    whole = stored(library, "zstd")
+    assert old in whole.header
+    with fails(CORRUPT, *words):
+        read_all(library, Batch(whole.rows, 0, whole.header.replace(old, new), b"", whole.segments))
+
+
+def test_unknown_version(library):
+    whole = stored(library, "zstd")
+    # the value of quiver.format is a flatbuffers string: length 1, "1", zero
+    at = [i for i in range(len(whole.header) - 8) if whole.header[i : i + 6] == b"\1\0\0\x001\0"]
+    assert len(at) == 1
+    header = bytearray(whole.header)
+    header[at[0] + 4] = ord("7")
+    with fails(CORRUPT, "version 7"):
+        read_all(library, Batch(whole.rows, 0, bytes(header), b"", whole.segments))
+
+
+def test_arrow_messages_of_others(library):
+    batch = record_batch(10, "long")
+    with Decoder(library, spark_schema("long"), [0]) as decoder:
+        message = batch.serialize().to_pybytes()
+        size = 8 + struct.unpack_from("<i", message, 4)[0]
+        with fails(CORRUPT, "quiver"):
+            decoder.arrow(Batch(10, 0, message[:size], b"", [message[size:]]))
+
+
+def test_schema_that_does_not_fit(library):
+    whole = stored(library, "none")
+    with Decoder(library, spark_schema(*NAMES, "long"), [0]) as decoder, fails(CORRUPT):
+        decoder.arrow(whole)
+    with Decoder(library, spark_schema("long"), [0]) as decoder, fails(CORRUPT):
+        decoder.arrow(whole)
+
+
+def test_memory_limit(library):
+    try:
+        library.configure("memory.limit=300000")
+        with fails(MEMORY, "spark.quiver.native.memoryLimit"):
+            library.alloc(1 << 20)
+        with Encoder(library, SCHEMA) as encoder, fails(MEMORY):
+            encoder.columns(record_batch(20000, *NAMES))
+    finally:
+        library.configure("memory.limit=0")
+    assert stored(library).rows == 500
+
+
+def test_settings(library):
+    for options in ("threads=x", "threads=-1", "memory.limit=1g", "colour=red"):
+        with fails(INVALID, options.split("=")[0]):
+            library.configure(options)
+
+
+def test_allocations_are_counted(library):
+    address = library.alloc(1000)
+    assert address % 64 == 0
+    assert library.native_bytes() >= 1000
+    address = library.realloc(address, 1000, 100000)
+    assert library.native_bytes() >= 100000
+    library.free(address, 100000)
+    library.free(0, 10)
+
+
+@pytest.mark.parametrize("kind", ["panic", "nil", "wild", "index"])
+def test_panics_become_errors(kind):
+    """In the build with test hooks a failure inside Go comes out as an error, and the next call works."""
+    hooks = Library(Path(__file__).parents[2] / "build" / "hooks" / "libquiver.so")
+    with Encoder(hooks, SCHEMA, f"codec=zstd\ninject={kind}") as encoder:
+        with fails(INTERNAL):
+            encoder.columns(record_batch(10, *NAMES))
+    batch = record_batch(10, *NAMES)
+    with Encoder(hooks, SCHEMA) as encoder, Decoder(hooks, SCHEMA, range(len(NAMES))) as decoder:
+        assert decoder.arrow(encoder.columns(batch)).num_rows == 10
+    assert hooks.native_bytes() == 0
+
+
+def test_consumed_arrays_are_released(library):
+    """The producer's release callback runs whether encoding works or not."""
+    before = pa.total_allocated_bytes()
+    with Encoder(library, spark_schema("long")) as encoder:
+        encoder.columns(record_batch(100000, "long"))
+        with pytest.raises(QuiverError):
+            encoder.columns(record_batch(100000, "string"), with_schema=True)
+    assert pa.total_allocated_bytes() == before

@@ -1,0 +1,58 @@
+"""Python consumers of cached tables: they read on another thread, and may stop early. (Field report 23.)"""
+
+from harness.registry import case
+
+
+@case(codecs=("pack", "zstd", "none"))
+def pandas_and_arrow(t):
+    """toPandas, mapInPandas, mapInArrow, a pandas UDF under a limit, 20 times over [SPARK-37088, SPARK-27832, SPARK-58241]."""
+    import pandas as pd
+    from pyspark.sql import functions as F
+
+    t.conf("spark.sql.execution.arrow.pyspark.enabled", "true")
+    t.conf("spark.sql.inMemoryColumnarStorage.batchSize", 500)
+    t.cache("c", lambda s: s.range(0, 4000, 1, 2).selectExpr("id", "concat('s', id) s", "if(id % 3 = 0, null, id / 7) d", "array(id) a"))
+    want = t.raw.table("c").toPandas()
+
+    @F.pandas_udf("string")
+    def upper(s: pd.Series) -> pd.Series:
+        return s.str.upper()
+
+    def same_frames(batches):
+        yield from batches
+
+    for reading in t.readers():
+        with reading:
+            if t.reader == "columnar":
+                want = pd.concat([want, want], ignore_index=True)
+            df = t.spark.table("c")
+            pd.testing.assert_frame_equal(df.toPandas(), want)
+            pd.testing.assert_frame_equal(df.mapInPandas(same_frames, df.schema).toPandas(), want)
+            pd.testing.assert_frame_equal(df.mapInArrow(same_frames, df.schema).toPandas(), want)
+            for _ in range(20):
+                rows = df.select(upper("s").alias("u")).limit(5).collect()
+                assert len(rows) == 5 and all(r.u.startswith("S") for r in rows), rows
+
+
+@case(codecs=("zstd",))
+def python_udf(t):
+    """A plain Python UDF over a cached table, then a filter on its result."""
+    from pyspark.sql import functions as F
+
+    t.cache("c", lambda s: s.range(0, 3000, 1, 2).selectExpr("id", "concat('s', id % 50) s"))
+    length = F.udf(lambda s, n: len(s) + n, "long")
+    for reading in t.readers():
+        with reading:
+            got, want = (x.table("c").select("id", length("s", "id").alias("n")).where("n % 2 = 0").collect() for x in (t.spark, t.raw))
+            assert sorted(got) == sorted(want)
+
+
+@case(codecs=("zstd",))
+def rdd_of_rows(t):
+    """The RDD of a cached table, its Python rows and its persisted copies."""
+    t.cache("c", lambda s: s.range(0, 2500, 1, 3).selectExpr("id", "concat('s', id) s", "map('k', id) m"))
+    want = t.raw.table("c").collect()
+    for reading in t.readers("row", "fused"):
+        with reading:
+            assert t.spark.table("c").rdd.map(lambda r: r).collect() == want
+            assert t.spark.table("c").rdd.map(lambda r: r.m["k"]).sum() == sum(r.id for r in want)
