@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/quiverspark/quiver/native/engine"
 	"github.com/quiverspark/quiver/native/ipc"
@@ -65,7 +66,8 @@ func (e *internalError) Error() string { return e.msg }
 
 func (e *Error) put(err error) Code {
 	e.Code = codeOf(err)
-	PutText(e.Message[:], err.Error())
+	// a message may quote stored bytes
+	PutText(e.Message[:], strings.ToValidUTF8(err.Error(), "\uFFFD"))
 	return e.Code
 }
 
