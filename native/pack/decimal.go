@@ -12,7 +12,8 @@ import (
 //	block   = block of the low halves, [block of the high halves]
 //
 // Form 0 (narrow) has no high halves: they repeat the sign of the low half. A
-// column of the same 16 bytes is encConstant with those bytes.
+// column of the same 16 bytes is encConstant with those bytes, one of which the
+// bytes repeat otherwise may be encLZ4.
 const (
 	decimalNarrow = 0
 	decimalWide   = 1
@@ -29,19 +30,58 @@ func (e *Encoder) appendDecimals(dst []byte, st *nodeState, c *column.Column, va
 	}
 	m := &st.values
 	start := len(dst)
-	review := !m.known || m.age >= reviewAfter
-	dst = e.appendDecimal(dst, vals, validity)
-	if review || m.wrapped {
-		dst = e.wrapBuffer(dst, start)
+	if m.known && m.age < reviewAfter {
+		if out := e.appendDecimalAs(dst, m.enc, raw, vals, validity); out != nil {
+			if m.wrapped {
+				out = e.wrapBuffer(out, start)
+			}
+			if m.stillGood(len(out)-start, len(raw)) {
+				return out
+			}
+		}
+		dst = dst[:start]
 	}
-	if len(dst)-start < len(raw) && !review && m.stillGood(len(dst)-start, len(raw)) {
-		return dst
+	enc, wrapped := byte(0), false
+	if out := e.appendDecimalAs(dst, encDecimal, raw, vals, validity); out != nil {
+		plain := len(out) - start
+		out = e.wrapBuffer(out, start)
+		dst, enc, wrapped = out, encDecimal, len(out)-start < plain
 	}
-	if !worthwhile(len(dst)-start, len(raw)) {
-		m.remember(encDecimal, false, len(raw), len(raw))
-		return append(dst[:start], raw...)
+	if size := len(dst) - start; enc == 0 || size > len(raw)/8 {
+		price := len(raw)
+		if enc != 0 {
+			price = cost(enc, size, len(raw))
+		}
+		if cost(encLZ4, e.lz4Estimate(raw), len(raw)) < price {
+			out := e.appendDecimalAs(e.alt[:0], encLZ4, raw, vals, validity)
+			if out != nil && cost(encLZ4, len(out), len(raw)) < price {
+				dst, enc, wrapped = append(dst[:start], out...), encLZ4, false
+				e.alt = out
+			}
+		}
 	}
-	m.remember(encDecimal, dst[start] == encWrapped, len(dst)-start, len(raw))
+	if enc == 0 {
+		dst = append(dst[:start], raw...)
+	}
+	m.remember(enc, wrapped, len(dst)-start, len(raw))
+	return dst
+}
+
+// appendDecimalAs appends vals in encoding enc (0: raw), or returns nil where
+// that does not pay.
+func (e *Encoder) appendDecimalAs(dst []byte, enc byte, raw []byte, vals [][2]uint64, validity []byte) []byte {
+	start := len(dst)
+	switch enc {
+	case 0:
+		return append(dst, raw...)
+	case encDecimal:
+		dst = e.appendDecimal(dst, vals, validity)
+	case encLZ4:
+		dst = e.appendLZ4(append(dst, encLZ4), raw)
+	}
+	if dst == nil || !worthwhile(len(dst)-start, len(raw)) {
+		return nil
+	}
 	return dst
 }
 
@@ -107,6 +147,8 @@ func (d *Decoder) decimals(out []uint64, stored []byte) error {
 		}
 	case encDecimal:
 		d.decimalBlocks(&r, out)
+	case encLZ4:
+		r.lz4(bytesOf(out))
 	default:
 		r.fail("unknown encoding %d of decimals", enc)
 	}
