@@ -33,20 +33,21 @@ type symbol struct {
 	len uint8
 }
 
-// mask has ones for the bytes of a symbol.
-func (s symbol) mask() uint64 { return ^uint64(0) >> (64 - 8*uint(s.len)) }
+// found is what the matcher finds: a code (9 bits), how many bytes it covers
+// (4 bits), and how many it takes in the output.
+type found uint16
 
-// found is what the matcher finds: the code, the bytes it covers, and the
-// bytes it takes in the output.
-type found struct {
-	code uint16
-	len  uint8
-	out  uint8
-}
+func newFound(code, length, out int) found { return found(code | length<<9 | out<<13) }
 
+func (f found) code() int { return int(f & 511) }
+func (f found) len() int  { return int(f >> 9 & 15) }
+func (f found) out() int  { return int(f >> 13) }
+
+// hashedSymbol is a symbol of three bytes or more.
 type hashedSymbol struct {
-	val, mask uint64
-	found     found
+	val   uint64
+	shift uint8 // what moves the bytes behind the symbol out of a word
+	found found
 }
 
 // matcher finds the longest known symbol at a position: the paper's lossy hash
@@ -57,14 +58,15 @@ type matcher struct {
 	hash  [1 << symbolHashBits]hashedSymbol
 }
 
-// row is what short holds for each first byte whatever the second.
+// reset forgets all symbols of two or more bytes; row is what is found for each
+// first byte.
 func (m *matcher) reset(row *[256]found) {
 	for b := range 256 {
 		copy(m.short[b<<8:], row[:])
 	}
-	for i := range m.hash {
-		m.hash[i] = hashedSymbol{val: 1} // matches nothing: mask is 0
-	}
+	// A free place holds a word that has another hash, so that it never matches.
+	clear(m.hash[:])
+	m.hash[0].val = 1
 }
 
 func symbolHash(w uint64) uint64 {
@@ -78,10 +80,10 @@ func (m *matcher) add(s symbol, f found) bool {
 		return true
 	}
 	h := &m.hash[symbolHash(s.val)]
-	if h.mask != 0 {
+	if h.found != 0 {
 		return false
 	}
-	*h = hashedSymbol{val: s.val, mask: s.mask(), found: f}
+	*h = hashedSymbol{val: s.val, shift: 64 - 8*s.len, found: f}
 	return true
 }
 
@@ -89,10 +91,11 @@ func (m *matcher) add(s symbol, f found) bool {
 func (m *matcher) find(w uint64) found {
 	f := m.short[w&0xffff]
 	h := &m.hash[symbolHash(w)]
-	if w&h.mask == h.val {
-		f = h.found
-	}
-	return f
+	// Which one it is cannot be predicted, so no branch: all ones where the
+	// long symbol is there.
+	diff := (w ^ h.val) << (h.shift & 63)
+	long := found((diff|-diff)>>63) - 1
+	return f ^ (f^h.found)&long
 }
 
 // symbolTable is a trained table, ordered by length.
@@ -105,17 +108,17 @@ type symbolTable struct {
 func (t *symbolTable) load(m *matcher) {
 	var row [256]found
 	for b := range row {
-		row[b] = found{code: escape, len: 1, out: 2}
+		row[b] = newFound(escape, 1, 2)
 	}
 	for c, s := range t.symbols[:t.n] {
 		if s.len == 1 {
-			row[s.val&0xff] = found{code: uint16(c), len: 1, out: 1}
+			row[s.val&0xff] = newFound(c, 1, 1)
 		}
 	}
 	m.reset(&row)
 	for c, s := range t.symbols[:t.n] {
 		if s.len > 1 {
-			m.add(s, found{code: uint16(c), len: s.len, out: 1})
+			m.add(s, newFound(c, int(s.len), 1))
 		}
 	}
 }
@@ -136,64 +139,81 @@ func (t *symbolTable) append(dst []byte) []byte {
 const fsstChunk = 4 << 10
 
 // compress appends the codes of src, or reports false where they exceed limit.
-func (m *matcher) compress(dst, src []byte, limit int) ([]byte, bool) {
+// The halves of src are compressed side by side, since finding a symbol waits
+// for the end of the one before; spare is room for the second half's codes and
+// is returned for the next call.
+func (m *matcher) compress(dst, spare, src []byte, limit int) (codes, room []byte, ok bool) {
 	start := len(dst)
-	i := 0
-	for len(src)-i >= 16 {
-		end := min(i+fsstChunk, len(src)-8)
-		dst = grow(dst, 2*fsstChunk+16)
-		n, o := m.compressWords(dst[len(dst)-2*fsstChunk-16:], src[i:], end-i)
-		i += n
-		dst = dst[:len(dst)-2*fsstChunk-16+o]
-		if len(dst)-start > limit {
-			return dst, false
+	a, b := src[:len(src)/2], src[len(src)/2:]
+	spare = spare[:0]
+	for len(a) >= 2*maxSymbol && len(b) >= 2*maxSymbol {
+		n := min(fsstChunk, len(a)-maxSymbol, len(b)-maxSymbol)
+		dst, spare = grow(dst, 2*n+16), grow(spare, 2*n+16)
+		atA, atB := len(dst)-2*n-16, len(spare)-2*n-16
+		i, o, j, p := m.compressWords(dst[atA:], spare[atB:], a, b, n)
+		a, b = a[i:], b[j:]
+		dst, spare = dst[:atA+o], spare[:atB+p]
+		if len(dst)-start+len(spare) > limit {
+			return dst, spare, false
 		}
 	}
-	// The last bytes, padded with zeros that no symbol may cover.
-	for i < len(src) {
-		var tail [8]byte
-		copy(tail[:], src[i:])
-		f := m.find(binary.LittleEndian.Uint64(tail[:]))
-		if int(f.len) > len(src)-i {
-			f = m.shorter(tail[0])
+	dst, spare = m.compressRest(dst, a), m.compressRest(spare, b)
+	dst = append(dst, spare...)
+	return dst, spare, len(dst)-start <= limit
+}
+
+// compressRest appends the codes of src, where symbols may not cover what lies behind it.
+func (m *matcher) compressRest(dst, src []byte) []byte {
+	for len(src) > 0 {
+		var w uint64
+		if len(src) >= maxSymbol {
+			w = binary.LittleEndian.Uint64(src)
+		} else {
+			w = shortWord(src, 0, uint(len(src)))
 		}
-		dst = append(dst, byte(f.code))
-		if f.out == 2 {
-			dst = append(dst, tail[0])
+		f := m.find(w)
+		if f.len() > len(src) {
+			f = m.shorter(src[0])
 		}
-		i += int(f.len)
+		dst = append(dst, byte(f.code()))
+		if f.out() == 2 {
+			dst = append(dst, src[0])
+		}
+		src = src[f.len():]
 	}
-	return dst, len(dst)-start <= limit
+	return dst
 }
 
 // shorter finds a symbol of one byte, or the escape.
 func (m *matcher) shorter(b byte) found {
 	for next := range 256 {
-		if f := m.short[int(b)|next<<8]; f.len == 1 {
+		if f := m.short[int(b)|next<<8]; f.len() == 1 {
 			return f
 		}
 	}
-	return found{code: escape, len: 1, out: 2}
+	return newFound(escape, 1, 2)
 }
 
-// compressWords compresses symbols that start in src[:end], where eight bytes
-// can be loaded at each; dst has room for two bytes for each of end and some more.
-func (m *matcher) compressWords(dst, src []byte, end int) (in, out int) {
-	_, _ = src[end+7], dst[2*end+2]
-	p, q := unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(dst))
-	i, o, n := uintptr(0), uintptr(0), uintptr(end)
-	for i < n {
-		w := load64(p, i)
-		f := m.short[w&0xffff]
-		h := &m.hash[symbolHash(w)]
-		if w&h.mask == h.val {
-			f = h.found
-		}
-		*(*uint16)(unsafe.Add(q, o)) = f.code | uint16(w)<<8
-		i += uintptr(f.len)
-		o += uintptr(f.out)
+// compressWords compresses symbols from the beginning of a to x and of b to y,
+// until one of them is past n; eight bytes can be loaded from a[n] and b[n], and
+// x and y have room for two bytes for each of n and some more.
+func (m *matcher) compressWords(x, y, a, b []byte, n int) (inA, outX, inB, outY int) {
+	_, _, _, _ = a[n+7], b[n+7], x[2*n+2], y[2*n+2]
+	pa, pb := unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b))
+	px, py := unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y))
+	i, o, j, p := 0, 0, 0, 0
+	for i <= n && j <= n {
+		w := *(*uint64)(unsafe.Add(pa, i))
+		v := *(*uint64)(unsafe.Add(pb, j))
+		f, g := m.find(w), m.find(v)
+		*(*uint16)(unsafe.Add(px, o)) = uint16(f&0xff) | uint16(w)<<8
+		*(*uint16)(unsafe.Add(py, p)) = uint16(g&0xff) | uint16(v)<<8
+		i += f.len()
+		o += f.out()
+		j += g.len()
+		p += g.out()
 	}
-	return int(i), int(o)
+	return i, o, j, p
 }
 
 // minFSST is the number of data bytes below which no table pays.
@@ -214,8 +234,8 @@ func (e *Encoder) appendFSST(dst []byte, t *textInput) []byte {
 	dst = table.append(dst)
 	limit := t.raw - t.raw/8 - (len(dst) - start)
 	table.load(e.matcher())
-	out, ok := e.match.compress(e.bytes[:0], t.data, limit)
-	e.bytes = out
+	out, room, ok := e.match.compress(e.bytes[:0], e.alt2, t.data, limit)
+	e.bytes, e.alt2 = out, room
 	if !ok {
 		return nil
 	}

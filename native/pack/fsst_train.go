@@ -98,17 +98,17 @@ func (t *trainer) takeSample(data []byte) {
 func (t *trainer) load() {
 	var row [256]found
 	for b := range row {
-		row[b] = found{code: uint16(b), len: 1}
+		row[b] = newFound(b, 1, 0)
 	}
 	for i, s := range t.symbols[firstSymbol : firstSymbol+t.n] {
 		if s.len == 1 {
-			row[s.val&0xff] = found{code: uint16(firstSymbol + i), len: 1}
+			row[s.val&0xff] = newFound(firstSymbol+i, 1, 0)
 		}
 	}
 	t.match.reset(&row)
 	for i, s := range t.symbols[firstSymbol : firstSymbol+t.n] {
 		if s.len > 1 {
-			t.match.add(s, found{code: uint16(firstSymbol + i), len: s.len})
+			t.match.add(s, newFound(firstSymbol+i, int(s.len), 0))
 		}
 	}
 }
@@ -124,19 +124,19 @@ func (t *trainer) count(sample []byte, pairs bool) {
 	for i := 0; i+8 < len(sample); {
 		w := binary.LittleEndian.Uint64(sample[i:])
 		f := t.match.find(w)
-		code := int(f.code)
+		code := f.code()
 		t.single[code]++
-		if f.len > 1 {
+		if f.len() > 1 {
 			t.single[w&0xff]++
 		}
 		if pairs && prev >= 0 {
 			t.pair(prev, code)
-			if f.len > 1 {
+			if f.len() > 1 {
 				t.pair(prev, int(w&0xff))
 			}
 		}
 		prev = code
-		i += int(f.len)
+		i += f.len()
 	}
 }
 
@@ -237,7 +237,7 @@ func (t *trainer) pick() {
 	for _, p := range keep {
 		c := &t.cands[p]
 		s := symbol{val: c.key, len: c.len}
-		if s.len > 2 && !t.match.add(s, found{len: s.len}) {
+		if s.len > 2 && !t.match.add(s, newFound(0, int(s.len), 0)) {
 			continue // a symbol with the same hash gains more
 		}
 		t.symbols[firstSymbol+t.n] = s
