@@ -8,7 +8,7 @@ package pack
 // a node's last batch ended with is tried first and kept while it does about as
 // well as it did. Every reviewAfter batches all candidates are tried again.
 
-const reviewAfter = 24
+const reviewAfter = 64
 
 // Tolls in 1/256 of the raw size.
 var toll = [256]int{

@@ -70,3 +70,45 @@ func benchColumn(b *testing.B, name string, c *column.Column) {
 		}
 	})
 }
+
+// BenchmarkTask encodes what one task caches of a relation, 31 batches: "new"
+// with an encoder that has to choose encodings and to train, as tasks have,
+// "known" with one that has seen the batches before. The difference is what
+// choosing costs.
+func BenchmarkTask(b *testing.B) {
+	for _, rel := range []corpus.Relation{corpus.Flat, corpus.Lineitem} {
+		var batches [][]*column.Column
+		raw, need := 0, 0
+		for batch := range rel.Batches(31 * corpus.BatchRows) {
+			batches = append(batches, batch)
+			for _, c := range batch {
+				raw += corpus.RawSize(c)
+				need = max(need, pack.MaxStored(c))
+			}
+		}
+		dst := make([]byte, 0, need)
+		encode := func(e *pack.Encoder) {
+			var lens [3]int64
+			for _, batch := range batches {
+				for i, c := range batch {
+					e.AppendNode(dst, i, c, &lens)
+				}
+			}
+		}
+		b.Run(rel.Name+"/new", func(b *testing.B) {
+			b.SetBytes(int64(raw))
+			for i := 0; i < b.N; i++ {
+				encode(pack.NewEncoder(len(rel.Columns)))
+			}
+		})
+		b.Run(rel.Name+"/known", func(b *testing.B) {
+			e := pack.NewEncoder(len(rel.Columns))
+			encode(e)
+			b.SetBytes(int64(raw))
+			b.ResetTimer()
+			for i := 0; i < b.N; i++ {
+				encode(e)
+			}
+		})
+	}
+}

@@ -61,8 +61,9 @@ func (h *hashSet) add(key uint64, next int32) (code int32) {
 // distinctSample values decide whether a dictionary is tried.
 const distinctSample = 128
 
-// fewDistinct tells from a sample whether values repeat often enough for a dictionary.
-func fewDistinct[T signed](e *Encoder, vals []T, validity []byte) bool {
+// mayRepeat tells from a sample whether a dictionary may take less than limit
+// bytes: values repeat, and codes for those seen are short enough.
+func mayRepeat[T signed](e *Encoder, vals []T, validity []byte, limit int) bool {
 	n := min(len(vals), distinctSample)
 	e.set.reset(n)
 	distinct, seen := int32(0), 0
@@ -76,7 +77,7 @@ func fewDistinct[T signed](e *Encoder, vals []T, validity []byte) bool {
 			distinct++
 		}
 	}
-	return int(distinct)*2 <= seen
+	return int(distinct)*2 <= seen && bits.Len32(uint32(max(distinct-1, 0)))*len(vals)/8 < limit
 }
 
 // appendDict appends vals, or returns nil where there are too many distinct ones.

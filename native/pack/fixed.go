@@ -103,7 +103,7 @@ func (f *fixedInput[T]) best(e *Encoder, m *memo) []byte {
 	} else {
 		try(encInts)
 	}
-	if fewDistinct(e, f.vals, f.validity) {
+	if mayRepeat(e, f.vals, f.validity, price) {
 		try(encDict)
 	}
 	if price > raw/8 {
