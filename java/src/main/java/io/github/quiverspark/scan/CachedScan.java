@@ -31,8 +31,8 @@ import scala.runtime.ScalaRunTime$;
 abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
   private static final long serialVersionUID = 1L;
 
-  /** Spark's scan of the same columns, predicates and relation. On the driver only. */
-  protected final transient InMemoryTableScanExec spark;
+  /** Spark's scan of the same columns, predicates and relation. Some operators ship their plan to executors, which ask for its output. */
+  protected final InMemoryTableScanExec spark;
 
   CachedScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
     this.spark = new InMemoryTableScanExec(attributes, predicates, relation);
