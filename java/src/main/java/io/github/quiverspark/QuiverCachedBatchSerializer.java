@@ -11,8 +11,6 @@ import io.github.quiverspark.write.RowBatchWriter;
 import io.github.quiverspark.write.WriteCounters;
 import io.github.quiverspark.write.WriteSpec;
 import java.io.Serializable;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -29,9 +27,9 @@ import org.slf4j.LoggerFactory;
 import scala.Function1;
 import scala.Function2;
 import scala.Option;
+import scala.Predef$;
 import scala.collection.Iterator;
 import scala.collection.Seq;
-import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
 
@@ -119,17 +117,25 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
   }
 
   /** The class of the vector of each attribute. */
+  public Option<Seq<String>> vectorTypes(Seq<Attribute> attributes, SQLConf conf) {
+    return Option.apply(vectorClasses(attributes, conf));
+  }
+
   public Option<scala.collection.immutable.Seq<String>> vectorTypes(
       scala.collection.immutable.Seq<Attribute> attributes, SQLConf conf) {
+    return Option.apply(vectorClasses(attributes, conf));
+  }
+
+  private static scala.collection.immutable.List<String> vectorClasses(Seq<Attribute> attributes, SQLConf conf) {
     if (!StoredSchema.of(attributes).isSupported()) {
-      return SPARK.vectorTypes(attributes, conf);
+      return SPARK.vectorTypes(attributes.toSeq(), conf).get().toList();
     }
-    List<String> names = new ArrayList<>(attributes.size());
+    String[] names = new String[attributes.size()];
     Iterator<Attribute> it = attributes.iterator();
-    while (it.hasNext()) {
-      names.add(Kind.of(it.next().dataType()).vectorClass().getName());
+    for (int i = 0; it.hasNext(); i++) {
+      names[i] = Kind.of(it.next().dataType()).vectorClass().getName();
     }
-    return Option.apply(CollectionConverters.asScala(names).toSeq());
+    return Predef$.MODULE$.wrapRefArray(names).toList();
   }
 
   /** Decodes the selected columns into heap-backed vectors. */

@@ -1,7 +1,7 @@
 package io.github.quiverspark.write;
 
-import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.QuiverCachedBatch;
+import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.task.TaskResource;
 import java.util.NoSuchElementException;
 import org.apache.spark.sql.columnar.CachedBatch;
@@ -42,7 +42,7 @@ public final class ColumnarBatchWriter extends AbstractIterator<CachedBatch> {
   private boolean pull() {
     while (current == null || position >= current.numRows()) {
       if (current != null) {
-        current.closeIfFreeable();
+        NewerSpark.closeIfFreeable(current);
         current = null;
       }
       if (!input.hasNext()) {

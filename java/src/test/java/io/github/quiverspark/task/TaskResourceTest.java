@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.concurrent.CountDownLatch;
+import org.apache.spark.TaskContext$;
+import org.apache.spark.TaskContextImpl;
+import org.apache.spark.TaskKilledException;
 import org.junit.jupiter.api.Test;
 
 class TaskResourceTest {
@@ -45,6 +48,23 @@ class TaskResourceTest {
     r.close();
     assertEquals(1, r.releases);
     other.join();
+  }
+
+  @Test
+  void theTaskClosesItAndKillsItsReaders() {
+    TaskContextImpl context = TaskContext$.MODULE$.empty();
+    TaskContext$.MODULE$.setTaskContext(context);
+    Counted r;
+    try {
+      r = new Counted();
+    } finally {
+      TaskContext$.MODULE$.unset();
+    }
+    r.checkInterrupted();
+    context.markInterrupted("test");
+    assertThrows(TaskKilledException.class, r::checkInterrupted);
+    context.markTaskCompleted(scala.Option.empty());
+    assertEquals(1, r.releases);
   }
 
   @Test

@@ -4,11 +4,17 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.GeometryType;
 import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.types.VariantVal;
 
-/** Reads values of types that not every supported Spark version has. This class is loaded only where such a type occurs. */
-final class NewerTypes {
-  private NewerTypes() {}
+/** The calls to Spark that not every supported version of it has. */
+final class NewerSpark {
+  private NewerSpark() {}
+
+  /** Releases the vectors of a batch that has been copied, but for those that their producer reuses. */
+  static void closeIfFreeable(ColumnarBatch batch) {
+    batch.closeIfFreeable();
+  }
 
   /** Bytes of a geometry or geography value of a vector. */
   static byte[] geoBytes(ColumnVector v, int row, DataType type) {
