@@ -240,7 +240,8 @@ func valuesOf(kind schema.Kind, n int) map[string][]byte {
 		}
 	}
 	if kind == schema.Float64 || kind == schema.Float32 {
-		special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 1e-310, 0.1, 123.45, -1e15, 4503599627370497.5}
+		special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 1e-310, 0.1, 123.45,
+			-1e15, 4503599627370497.5}
 		var price, mixed, walk []float64
 		at := 100.0
 		for range n {

@@ -37,7 +37,8 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	fmt.Printf("%-28s %10s %10s %7s %9s %9s  %s\n", "relation", "raw MiB", "MiB", "ratio", "enc MB/s", "dec GB/s", "encodings (stored buffers)")
+	fmt.Printf("%-28s %10s %10s %7s %9s %9s  %s\n",
+		"relation", "raw MiB", "MiB", "ratio", "enc MB/s", "dec GB/s", "encodings (stored buffers)")
 	for _, name := range flag.Args() {
 		rel, n, err := relation(name, *rows)
 		if err != nil {
@@ -139,7 +140,9 @@ func (m *meter) column(nodes []*column.Column, first int, t *tally) error {
 		t.encodings = map[string]int{}
 	}
 	for i, c := range nodes {
-		t.raw += corpus.RawSize(&column.Column{Type: c.Type, Nulls: c.Nulls, Validity: c.Validity, Values: c.Values, Offsets: c.Offsets, Data: c.Data})
+		own := *c
+		own.Children = nil
+		t.raw += corpus.RawSize(&own)
 		if need := pack.MaxStored(c); cap(m.dst) < need {
 			m.dst = make([]byte, 0, need)
 		}
