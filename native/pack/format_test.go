@@ -41,6 +41,14 @@ func le[T any](v ...T) []byte {
 	return b
 }
 
+func bytesAt(n int, set map[int]byte) []byte {
+	b := make([]byte, n)
+	for i, v := range set {
+		b[i] = v
+	}
+	return b
+}
+
 // Buffers written by hand after docs/storage-format-pack.md decode to what the
 // document says.
 func TestFormatByHand(t *testing.T) {
@@ -72,7 +80,7 @@ func TestFormatByHand(t *testing.T) {
 		{"sequence", newColumn(i64, 1000, nil, le(seq(1000, func(i int) int64 { return 10 + 3*int64(i) })...), nil),
 			[3][]byte{1: bytesFrom(2, 2, 0, 6, 14)}},
 		// runs: ref 0, base 4 (8), exception at 500 with delta 9 (width 0, ref 9 = 18)
-		{"run", newColumn(i64, 1000, nil, le(append(slices.Repeat([]int64{4}, 500), slices.Repeat([]int64{13}, 500)...)...), nil),
+		{"run", newColumn(i64, 1000, nil, le(seq(1000, func(i int) int64 { return 4 + 9*int64(i/500) })...), nil),
 			[3][]byte{1: bytesFrom(2, 2|8, 0, 0, 8, 1, 0, 18, 0xf4, 1)}},
 		// d = 1+2, 1+4, …: slope 1 (2), ref 2 (4), base 0
 		{"delta2", newColumn(i64, 20, nil, le(seq(20, func(i int) int64 { k := int64(i) + 1; return k + k*(k+1) })...), nil),
@@ -88,7 +96,7 @@ func TestFormatByHand(t *testing.T) {
 		{"split", newColumn(kinds["int16"], 20, nil, le(slices.Repeat([]int16{0x0201, 0x0202}, 10)...), nil),
 			[3][]byte{1: bytesFrom(5, 0, slices.Repeat([]byte{1, 2}, 10), 1, 2)}},
 		// 123/10^2, one exception at 1: NaN
-		{"decimals", newColumn(kinds["float64"], 20, nil, le(append([]float64{1.23, math.NaN()}, slices.Repeat([]float64{1.23}, 18)...)...), nil),
+		{"decimals", newColumn(kinds["float64"], 20, nil, le(slices.Insert(slices.Repeat([]float64{1.23}, 19), 1, math.NaN())...), nil),
 			[3][]byte{1: bytesFrom(6, 2, 0, 0xf6, 1, 1, 1, 0, le(math.NaN()))}},
 		{"decimal narrow", newColumn(kinds["decimal"], 10, nil, le(slices.Repeat([]int64{-3, -1}, 10)...), nil),
 			[3][]byte{1: bytesFrom(7, 0, 0, 5)}},
@@ -98,10 +106,12 @@ func TestFormatByHand(t *testing.T) {
 		{"wrapped", newColumn(i64, 20, nil, le(slices.Repeat([]int64{-1}, 20)...), nil),
 			[3][]byte{1: bytesFrom(8, 11, 0xb0, 2, 0, 1, make([]byte, 8))}},
 		{"bool constant", newColumn(kinds["bool"], 400, nil, slices.Repeat([]byte{0xff}, 50), nil), [3][]byte{1: bytesFrom(16, 1)}},
-		{"periodic", newColumn(kinds["bool"], 400, nil, slices.Repeat([]byte{0x0f, 0xaa}, 25), nil), [3][]byte{1: bytesFrom(17, 2, 0x0f, 0xaa)}},
-		{"runs", newColumn(kinds["bool"], 400, nil, append([]byte{0xfe, 0x03}, make([]byte, 48)...), nil), [3][]byte{1: bytesFrom(18, 0, 1, 9)}},
+		{"periodic", newColumn(kinds["bool"], 400, nil, slices.Repeat([]byte{0x0f, 0xaa}, 25), nil),
+			[3][]byte{1: bytesFrom(17, 2, 0x0f, 0xaa)}},
+		{"runs", newColumn(kinds["bool"], 400, nil, append([]byte{0xfe, 0x03}, make([]byte, 48)...), nil),
+			[3][]byte{1: bytesFrom(18, 0, 1, 9)}},
 		// bit 3 and, 255+0 slots later, bit 259
-		{"sparse", newColumn(kinds["bool"], 400, nil, append(append([]byte{8}, make([]byte, 31)...), append([]byte{8}, make([]byte, 17)...)...), nil),
+		{"sparse", newColumn(kinds["bool"], 400, nil, bytesAt(50, map[int]byte{0: 8, 32: 8}), nil),
 			[3][]byte{1: bytesFrom(19, 1, 3, 255, 0)}},
 		{"nulls", newColumn(i64, 200, slices.Repeat([]byte{0xfe}, 25), make([]byte, 1600), nil),
 			[3][]byte{bytesFrom(17, 1, 0xfe), bytesFrom(1, le[int64](0)), nil}},
@@ -115,7 +125,8 @@ func TestFormatByHand(t *testing.T) {
 			[3][]byte{2: bytesFrom(48, 2, 24, 1, 1, 2, 1, 0, "abc", 1, 1, 0, 0xaa, 0xaa)}},
 		// symbols: "a", "bcd"; an escaped x
 		{"fsst", newColumn(str, 8, nil, nil, slices.Repeat([]string{"abcd", "xa"}, 4)),
-			[3][]byte{2: bytesFrom(49, 24, 0, 1, 2, 4, 0x22, 0x22, 1, 0, 1, 0, 0, 0, 0, 0, "abcd", 20, slices.Repeat([]byte{0, 1, 255, 'x', 0}, 4))}},
+			[3][]byte{2: bytesFrom(49, 24, 0, 1, 2, 4, 0x22, 0x22, 1, 0, 1, 0, 0, 0, 0, 0, "abcd",
+				20, slices.Repeat([]byte{0, 1, 255, 'x', 0}, 4))}},
 		// numbers 9, 10, 11 …: ref 1 (2), base 8 (16)
 		{"prefix int", newColumn(str, 8, nil, nil, []string{"k9%", "k10%", "k11%", "k12%", "k13%", "k14%", "k15%", "k16%"}),
 			[3][]byte{2: bytesFrom(50, 0, 31, 1, "k", 1, "%", 2, 0, 2, 16)}},

@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand"
 	"slices"
@@ -199,7 +200,9 @@ func valuesOf(kind schema.Kind, n int) map[string][]byte {
 	m := map[string][]byte{}
 	r := rand.New(rand.NewSource(3))
 	put := func(name string, b []byte) { m[name] = b }
-	for name, s := range intSeries(n, 5) {
+	series := intSeries(n, 5)
+	for _, name := range slices.Sorted(maps.Keys(series)) {
+		s := series[name]
 		switch kind {
 		case schema.Bool:
 			b := make([]byte, (n+7)/8)

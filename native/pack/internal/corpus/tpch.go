@@ -9,11 +9,13 @@ import (
 	"github.com/quiverspark/quiver/native/schema"
 )
 
-var words = []string{"furiously", "carefully", "quickly", "slyly", "blithely", "ideas", "requests", "deposits", "packages", "foxes", "accounts",
-	"theodolites", "instructions",
-	"pinto beans", "dependencies", "excuses", "platelets", "asymptotes", "courts", "dolphins",
-	"special", "pending", "unusual", "express", "silent", "final", "ironic", "even", "bold", "regular", "sleep", "wake", "are", "cajole", "haggle", "nag",
-	"use", "boost", "affix", "detect", "integrate", "among", "above", "according to", "the", "after", "against", "across", "along"}
+var words = []string{
+	"furiously", "carefully", "quickly", "slyly", "blithely", "ideas", "requests", "deposits", "packages", "foxes",
+	"accounts", "theodolites", "instructions", "pinto beans", "dependencies", "excuses", "platelets", "asymptotes",
+	"courts", "dolphins", "special", "pending", "unusual", "express", "silent", "final", "ironic", "even", "bold",
+	"regular", "sleep", "wake", "are", "cajole", "haggle", "nag", "use", "boost", "affix", "detect", "integrate", "among",
+	"above", "according to", "the", "after", "against", "across", "along",
+}
 
 func comment(r *rand.Rand, dst []byte, low, high int) []byte {
 	end := len(dst) + low + r.Intn(high-low+1)
