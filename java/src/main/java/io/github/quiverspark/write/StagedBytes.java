@@ -3,6 +3,7 @@ package io.github.quiverspark.write;
 import io.github.quiverspark.vector.Kind;
 import io.github.quiverspark.vector.VariableWidthVector;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.apache.arrow.vector.BaseVariableWidthVector;
 import org.apache.arrow.vector.ValueVector;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
@@ -16,8 +17,15 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Strings, binary values, geometry and geography. */
 final class StagedBytes extends StagedColumn {
+  /** Dictionary ids from this one on are looked up each time. */
+  private static final int MAX_REMEMBERED = 1 << 16;
+  private static final long[] NOTHING = new long[0];
+
   private final NativeBuffer offsets;
   private final NativeBuffer data;
+  /** By dictionary id: the call that met it last, and the slot it was appended to then. */
+  private long[] slotOfId = NOTHING;
+  private int call;
 
   StagedBytes(NativeMemory memory, DataType type) {
     super(memory, type);
@@ -55,8 +63,9 @@ final class StagedBytes extends StagedColumn {
         return appendArrow((BaseVariableWidthVector) arrow, from, count, budget);
       }
     }
-    if (v instanceof WritableColumnVector && !((WritableColumnVector) v).hasDictionary()) {
-      return appendWritable((WritableColumnVector) v, from, count, before, budget);
+    if (v instanceof WritableColumnVector) {
+      WritableColumnVector w = (WritableColumnVector) v;
+      return w.hasDictionary() ? appendDictionary(w, from, count, before, budget) : appendWritable(w, from, count, before, budget);
     }
     long limit = limit(budget);
     for (int i = 0; i < count; i++) {
@@ -144,6 +153,50 @@ final class StagedBytes extends StagedColumn {
       ByteBuffer b = bytes.getByteBuffer(offset, size);
       data.append(b.array(), Platform.BYTE_ARRAY_OFFSET + (long) b.arrayOffset() + b.position(), size);
     }
+  }
+
+  /**
+   * Spark's vectors of dictionary ids: a value met before in this call is copied from its first slot. A dictionary does not change within
+   * a vector's batch, but may between calls.
+   */
+  private int appendDictionary(WritableColumnVector v, int from, int count, int before, long budget) {
+    WritableColumnVector ids = v.getDictionaryIds();
+    long limit = limit(budget);
+    call++;
+    for (int i = 0; i < count; i++) {
+      if (!isNull(before + i)) {
+        int id = ids.getDictId(from + i);
+        long known = id < slotOfId.length ? slotOfId[id] : 0;
+        if (known >>> 32 == call) {
+          appendSlot((int) known);
+        } else {
+          appendGeneric(v, from + i);
+          remember(id, before + i);
+        }
+      }
+      endSlot();
+      if (data.size() > limit) {
+        return i + 1;
+      }
+    }
+    return count;
+  }
+
+  private void appendSlot(int slot) {
+    int start = Platform.getInt(null, offsets.address() + 4L * slot);
+    int size = Platform.getInt(null, offsets.address() + 4L * slot + 4) - start;
+    long at = data.extend(size);
+    Platform.copyMemory(null, data.address() + start, null, at, size);
+  }
+
+  private void remember(int id, int slot) {
+    if (id >= slotOfId.length) {
+      if (id >= MAX_REMEMBERED) {
+        return;
+      }
+      slotOfId = Arrays.copyOf(slotOfId, Math.min(Math.max(64, 2 * id), MAX_REMEMBERED));
+    }
+    slotOfId[id] = (long) call << 32 | slot;
   }
 
   private void append(UTF8String s) {

@@ -2,7 +2,6 @@ package io.github.quiverspark.write;
 
 import io.github.quiverspark.QuiverException;
 import io.github.quiverspark.vector.Kind;
-import io.github.quiverspark.vector.QuiverVector;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.vectorized.ColumnVector;
@@ -150,21 +149,7 @@ abstract class StagedColumn implements AutoCloseable {
       appendFlags(count, false);
       return 0;
     }
-    long at = flags(count);
-    int n = 0;
-    if (v instanceof QuiverVector) {
-      QuiverVector q = (QuiverVector) v;
-      Platform.copyMemory(q.nulls(), Platform.BYTE_ARRAY_OFFSET + (long) q.nullsOffset() + from, null, at, count);
-      for (int i = 0; i < count; i++) {
-        n += Platform.getByte(null, at + i);
-      }
-    } else {
-      for (int i = 0; i < count; i++) {
-        int isNull = v.isNullAt(from + i) ? 1 : 0;
-        Platform.putByte(null, at + i, (byte) isNull);
-        n += isNull;
-      }
-    }
+    int n = NullFlags.copy(v, from, count, flags(count));
     length += count;
     nullCount += n;
     return n;
