@@ -1,6 +1,11 @@
 package io.github.quiverspark;
 
 import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.Serializer;
+import com.esotericsoftware.kryo.io.Input;
+import com.esotericsoftware.kryo.io.Output;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import org.apache.spark.serializer.KryoRegistrator;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
@@ -36,12 +41,9 @@ public final class QuiverKryoRegistrator implements KryoRegistrator {
     kryo.register(UnsafeRow.class);
     kryo.register(GenericInternalRow.class);
     kryo.register(UTF8String.class);
-    kryo.register(Decimal.class);
-    kryo.register(scala.math.BigDecimal.class);
-    kryo.register(java.math.BigDecimal.class);
-    kryo.register(java.math.BigInteger.class);
-    kryo.register(java.math.MathContext.class);
-    kryo.register(java.math.RoundingMode.class);
+    kryo.register(Decimal.class, new DecimalSerializer());
+    kryo.register(BigDecimal.class);
+    kryo.register(BigInteger.class);
     kryo.register(CalendarInterval.class);
     for (String name : SPARK_CLASSES) {
       Class<?> type = find(name);
@@ -56,6 +58,30 @@ public final class QuiverKryoRegistrator implements KryoRegistrator {
       return Class.forName(name, false, QuiverKryoRegistrator.class.getClassLoader());
     } catch (ClassNotFoundException e) {
       return null;
+    }
+  }
+
+  /** Kryo's own way would reach into java.math.MathContext, which JDK 17 does not allow. */
+  private static final class DecimalSerializer extends Serializer<Decimal> {
+    DecimalSerializer() {
+      super(false, true);
+    }
+
+    @Override
+    public void write(Kryo kryo, Output output, Decimal value) {
+      byte[] unscaled = value.toJavaBigDecimal().setScale(value.scale()).unscaledValue().toByteArray();
+      output.writeInt(value.precision(), true);
+      output.writeInt(value.scale(), false);
+      output.writeInt(unscaled.length, true);
+      output.writeBytes(unscaled);
+    }
+
+    @Override
+    public Decimal read(Kryo kryo, Input input, Class<Decimal> type) {
+      int precision = input.readInt(true);
+      int scale = input.readInt(false);
+      byte[] unscaled = input.readBytes(input.readInt(true));
+      return Decimal.apply(new BigDecimal(new BigInteger(unscaled), scale), precision, scale);
     }
   }
 }

@@ -54,6 +54,10 @@ public final class QuiverPlugin implements SparkPlugin {
     }
     String kryo = kryoReason(conf);
     if (kryo != null) {
+      if (serializer != null) {
+        // the user insists, and would see Kryo's error much later, in a task that spills
+        throw new IllegalArgumentException(SERIALIZER_KEY + " is set to Quiver's, but " + kryo);
+      }
       return kryo;
     }
     try {
