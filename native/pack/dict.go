@@ -128,21 +128,28 @@ func appendCodes(dst []byte, codes []int32, validity []byte, e *intEncoder) []by
 	return dst
 }
 
-func decodeDict[T unsigned](d *Decoder, r *reader, out []T) {
-	count := r.count("number of distinct values", min(maxDict, len(out)))
+// readDict reads the distinct values of a column of n slots. There are a power
+// of two of them, so that codes can be masked and none points outside: what is
+// behind the last one is zero.
+func readDict[T unsigned](d *Decoder, r *reader, n int) []T {
+	count := r.count("number of distinct values", min(maxDict, n))
 	if r.err == nil && count == 0 {
 		r.fail("dictionary is empty")
 	}
 	if r.err != nil {
-		return
+		return nil
 	}
-	// Codes are masked to a power of two, so that none points outside.
 	size := 1 << bits.Len(uint(count-1))
 	d.dict = resize(d.dict, size)
 	dict := unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(d.dict))), size)
 	decodeInts(r, dict[:count])
 	clear(dict[count:])
-	mask := uint32(size - 1)
+	return dict
+}
+
+func decodeDict[T unsigned](d *Decoder, r *reader, out []T) {
+	dict := readDict[T](d, r, len(out))
+	mask := uint32(len(dict) - 1)
 	table := unsafe.Pointer(unsafe.SliceData(dict))
 	for len(out) > 0 && r.err == nil {
 		codes := d.codes(r, min(len(out), blockLen))

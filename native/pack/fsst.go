@@ -3,6 +3,7 @@ package pack
 import (
 	"encoding/binary"
 	"math/bits"
+	"sync"
 	"unsafe"
 
 	"github.com/quiverspark/quiver/native/column"
@@ -225,7 +226,7 @@ func (e *Encoder) appendFSST(dst []byte, t *textInput) []byte {
 		return nil
 	}
 	if t.memo.symbols == nil {
-		t.memo.symbols = e.train(t.data)
+		t.memo.symbols = train(t.data)
 	}
 	table := t.memo.symbols
 	start := len(dst)
@@ -233,8 +234,10 @@ func (e *Encoder) appendFSST(dst []byte, t *textInput) []byte {
 	dst = e.appendLengths(dst, e.lengths(t.offsets, t.validity), t.validity)
 	dst = table.append(dst)
 	limit := t.raw - t.raw/8 - (len(dst) - start)
-	table.load(e.matcher())
-	out, room, ok := e.match.compress(e.bytes[:0], e.alt2, t.data, limit)
+	m := matchers.Get().(*matcher)
+	defer matchers.Put(m)
+	table.load(m)
+	out, room, ok := m.compress(e.bytes[:0], e.alt2, t.data, limit)
 	e.bytes, e.alt2 = out, room
 	if !ok {
 		return nil
@@ -243,13 +246,8 @@ func (e *Encoder) appendFSST(dst []byte, t *textInput) []byte {
 	return appendGuard(append(dst, out...))
 }
 
-// matcher returns the one matcher that all columns share: it is large.
-func (e *Encoder) matcher() *matcher {
-	if e.match == nil {
-		e.match = new(matcher)
-	}
-	return e.match
-}
+// matchers are large and needed for the length of a call.
+var matchers = sync.Pool{New: func() any { return new(matcher) }}
 
 // fsstTable is the decoder's table.
 type fsstTable struct {

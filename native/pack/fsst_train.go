@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // Training a symbol table, after the FSST paper's algorithm 3: compress a
@@ -29,7 +30,7 @@ type counter struct {
 	gain  uint32
 }
 
-// trainer is scratch for training, kept between tables.
+// trainer is scratch for training.
 type trainer struct {
 	match   matcher
 	sample  []byte
@@ -48,17 +49,21 @@ type trainer struct {
 
 const pairBits = 15
 
-// train makes a table for data.
-func (e *Encoder) train(data []byte) *symbolTable {
-	if e.trainer == nil {
-		e.trainer = &trainer{
-			pairKeys: make([]uint32, 1<<pairBits), pairCounts: make([]uint32, 1<<pairBits), cands: make([]counter, 1<<pairBits),
-		}
-		for i := range firstSymbol {
-			e.trainer.symbols[i] = symbol{val: uint64(i), len: 1}
-		}
+// trainers are large and seldom needed.
+var trainers = sync.Pool{New: func() any {
+	t := &trainer{
+		pairKeys: make([]uint32, 1<<pairBits), pairCounts: make([]uint32, 1<<pairBits), cands: make([]counter, 1<<pairBits),
 	}
-	t := e.trainer
+	for i := range firstSymbol {
+		t.symbols[i] = symbol{val: uint64(i), len: 1}
+	}
+	return t
+}}
+
+// train makes a table for data.
+func train(data []byte) *symbolTable {
+	t := trainers.Get().(*trainer)
+	defer trainers.Put(t)
 	t.takeSample(data)
 	t.n = 0
 	for g := range generations {

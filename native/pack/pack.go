@@ -66,10 +66,6 @@ type scratch struct {
 	bits  []byte
 	lens  []int32
 	texts textDictBuilder
-
-	// Large, made when first needed.
-	match   *matcher
-	trainer *trainer
 }
 
 // nodeState is what is remembered of a node between batches.
@@ -152,12 +148,13 @@ func appendGuard(dst []byte) []byte { return appendZeros(dst, guardLen) }
 // Decoder unpacks columns. It is used by one goroutine at a time; it keeps a
 // little scratch on the Go heap and no native memory.
 type Decoder struct {
-	u32  [blockLen]uint32
-	u64  [blockLen]uint64
-	hi   [blockLen]uint64
-	dict []uint64
-	text textDict
-	fsst fsstTable
+	u32   [blockLen]uint32
+	u64   [blockLen]uint64
+	hi    [blockLen]uint64
+	dict  []uint64
+	flags []byte
+	text  textDict
+	fsst  fsstTable
 
 	inner, planes, dictBytes []byte
 	prefix, suffix           literal
