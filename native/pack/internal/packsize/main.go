@@ -1,7 +1,7 @@
 // Command packsize prints what pack makes of relations: size, ratio, encodings
 // and speed per column.
 //
-//	packsize [-rows N] [-columns] flat nested wide100 wide200 wide1500 lineitem orders public FILE.arrow …
+//	packsize [-rows N] [-columns] [-zstd] flat nested wide100 wide200 wide1500 lineitem orders public FILE.arrow …
 //
 // Files are Arrow IPC files of flat types; they are cut into batches of 10,000 rows.
 package main
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/quiverspark/quiver/native/column"
 	"github.com/quiverspark/quiver/native/memory"
 	"github.com/quiverspark/quiver/native/pack"
@@ -24,6 +26,7 @@ import (
 func main() {
 	rows := flag.Int("rows", 500_000, "rows of a generated relation")
 	columns := flag.Bool("columns", false, "one line per column")
+	withZstd := flag.Bool("zstd", false, "also compress each buffer with zstd (klauspost, default level), for its size")
 	profile := flag.String("cpuprofile", "", "write a profile to this file")
 	flag.Parse()
 	if *profile != "" {
@@ -37,15 +40,15 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	fmt.Printf("%-28s %10s %10s %7s %9s %9s  %s\n",
-		"relation", "raw MiB", "MiB", "ratio", "enc MB/s", "dec GB/s", "encodings (stored buffers)")
+	fmt.Printf("%-28s %9s %9s %9s %7s %9s %9s  %s\n",
+		"relation", "raw MiB", "zstd MiB", "MiB", "ratio", "enc MB/s", "dec GB/s", "encodings (stored buffers)")
 	for _, name := range flag.Args() {
 		rel, n, err := relation(name, *rows)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		if err := measure(rel, n, *columns); err != nil {
+		if err := measure(rel, n, *columns, *withZstd); err != nil {
 			fmt.Fprintln(os.Stderr, name, err)
 			os.Exit(1)
 		}
@@ -69,6 +72,7 @@ func relation(name string, rows int) (corpus.Relation, int, error) {
 // tally is what a top-level column took.
 type tally struct {
 	raw, stored int
+	zstd        int // what zstd makes of the same buffers, one by one
 	enc, dec    time.Duration
 	encodings   map[string]int
 }
@@ -76,6 +80,7 @@ type tally struct {
 func (t *tally) add(o *tally) {
 	t.raw += o.raw
 	t.stored += o.stored
+	t.zstd += o.zstd
 	t.enc += o.enc
 	t.dec += o.dec
 }
@@ -90,13 +95,19 @@ func (t *tally) print(name string) {
 	for i, k := range keys {
 		keys[i] = fmt.Sprintf("%s %d", k, t.encodings[k])
 	}
-	fmt.Printf("%-28s %10.2f %10.2f %7.2f %9.0f %9.2f  %s\n", name, mib(t.raw), mib(t.stored), float64(t.raw)/float64(t.stored),
+	fmt.Printf("%-28s %9.2f %9.2f %9.2f %7.2f %9.0f %9.2f  %s\n", name, mib(t.raw), mib(t.zstd), mib(t.stored), float64(t.raw)/float64(t.stored),
 		float64(t.raw)/1e6/t.enc.Seconds(), float64(t.raw)/1e9/t.dec.Seconds(), strings.Join(keys, ", "))
 }
 
-func measure(rel corpus.Relation, rows int, columns bool) error {
+func measure(rel corpus.Relation, rows int, columns, withZstd bool) error {
 	m := &meter{d: pack.NewDecoder(), arena: memory.NewArena(new(memory.Checked))}
 	defer m.arena.Close()
+	if withZstd {
+		var err error
+		if m.zstd, err = zstd.NewWriter(nil); err != nil {
+			return err
+		}
+	}
 	var per []tally
 	for batch := range rel.Batches(rows) {
 		if per == nil {
@@ -132,6 +143,7 @@ type meter struct {
 	d     *pack.Decoder
 	arena *memory.Arena
 	dst   []byte
+	zstd  *zstd.Encoder // nil: not wanted
 }
 
 // column encodes and decodes the nodes of one top-level column.
@@ -143,6 +155,9 @@ func (m *meter) column(nodes []*column.Column, first int, t *tally) error {
 		own := *c
 		own.Children = nil
 		t.raw += corpus.RawSize(&own)
+		if m.zstd != nil {
+			t.zstd += m.zstdSize(&own)
+		}
 		if need := pack.MaxStored(c); cap(m.dst) < need {
 			m.dst = make([]byte, 0, need)
 		}
@@ -165,6 +180,17 @@ func (m *meter) column(nodes []*column.Column, first int, t *tally) error {
 		t.encodings[pack.Describe(c, stored)]++
 	}
 	return nil
+}
+
+func (m *meter) zstdSize(c *column.Column) (n int) {
+	buffers := [][]byte{c.Values, c.Offsets, c.Data}
+	if c.Nulls > 0 {
+		buffers = append(buffers, c.Validity)
+	}
+	for _, b := range buffers {
+		n += min(len(b), len(m.zstd.EncodeAll(b, nil)))
+	}
+	return n
 }
 
 func split(out []byte, lens [3]int64) (stored [3][]byte) {
