@@ -55,7 +55,7 @@ def collated_strings(t, collation):
     """Field report 2. Bounds in byte order say nothing about strings with a collation."""
     batches_of(t, 2)
     t.cache("c", lambda s: s.range(0, 5, 1, 1).selectExpr("id", f"concat(chr(304), cast(id as string)) collate {collation} s"))
-    t.cache("e", lambda s: s.range(0, 60, 1, 1).selectExpr("id", f"if(id % 2 = 0, upper('name '), 'Name ') || id collate {collation} s"))
+    t.cache("e", lambda s: s.range(0, 60, 1, 1).selectExpr("id", f"(if(id % 2 = 0, 'NAME ', 'Name ') || id) collate {collation} s"))
     right = 5 if collation == "UTF8_LCASE" else None
     for reading in t.readers("row", "fused"):
         with reading:
@@ -105,7 +105,6 @@ def columns_without_bounds(t):
         "v is not null",
         "v <=> null",
         "i is null",
-        "i = make_interval(0, 0, 0, 7)",
     ]
     for reading in t.readers("row", "fused"):
         with reading:
@@ -193,7 +192,7 @@ def numbers_dates_decimals(t):
         "y > 98Y and k > 0",
         "x = 100.25",
         "x > 249 or x < 0.5",
-        "null",
+        "cast(null as boolean)",
         "n = null",
         "true",
         "k = -500 and n is null",

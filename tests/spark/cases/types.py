@@ -93,10 +93,11 @@ def types(t, name):
     """10,001 rows in three partitions, the middle one empty: two batches in none, one in each of the others."""
     t.cache("c", make(10001, 3, VALUES[name], "id < 3334 or id >= 6668"))
     # each reader with one of the two planners: fields.py runs all combinations
-    for name, adaptive in (("row", False), ("fused", True), ("columnar", False)):
-        for reading in t.readers(name, aqe=(adaptive,)):
+    for reader, adaptive in (("row", False), ("fused", True), ("columnar", False)):
+        for reading in t.readers(reader, aqe=(adaptive,)):
             with reading:
-                t.full("c")
+                # what Spark leaves behind a null calendar interval is what an earlier row had there
+                t.full("c", exact_bytes=name != "calendar_interval")
 
 
 @case(params=["decimal_38_18", "string", "long", "map_long_struct"])
@@ -126,7 +127,7 @@ def strings_up_to_a_mebibyte(t):
     for reading in t.readers():
         with reading:
             t.full("c")
-            t.same("select id, length(s), md5(b) from c")
+            t.same("select id, length(s), md5(b) from c", reads=None)
 
 
 @case()
@@ -146,7 +147,7 @@ def nested_nulls(t):
     for reading in t.readers():
         with reading:
             t.full("c")
-            t.same("select id, s.b, a[0].a[0], m[id][1], size(e) from c")
+            t.same("select id, s.b, a[0].a[0], m[id][1], size(e) from c", reads=None)
 
 
 @case()
