@@ -242,7 +242,7 @@ class RoundTripTest {
     Seq<Attribute> columns = attributes(Schemas.of("int", "string"));
     CachedBatch broken = new QuiverCachedBatch(12_345, 2, 9, new byte[] {1}, new byte[100], new byte[][] {{2}});
     long[] bytes = {-1};
-    ReadObserver observer = (rows, stored, nanos) -> bytes[0] = stored;
+    ReadObserver observer = (batch, stored, nanos) -> bytes[0] = stored;
     assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), observer)).size());
     assertEquals(0, bytes[0]);
     assertEquals(12_345, drain(new ColumnarReader(projection(columns), scala(List.of(broken)), observer)).get(0).numRows());
@@ -255,7 +255,7 @@ class RoundTripTest {
     Seq<Attribute> columns = attributes(schema);
     List<CachedBatch> batches = writeRows(columns, new RandomRows(7, 0, 200).rows(schema, 1000));
     long[] stored = new long[1];
-    ReadObserver observer = (rows, bytes, nanos) -> stored[0] += bytes;
+    ReadObserver observer = (batch, bytes, nanos) -> stored[0] += bytes;
     drain(new ColumnarReader(projection(columns, 0), scala(batches), observer));
     assertEquals(4000, stored[0]);
     stored[0] = 0;

@@ -64,7 +64,7 @@ final class BatchDecoder extends TaskResource {
 
   /** Notes a batch of which nothing but the row count was read. */
   void countOnly(QuiverCachedBatch batch) {
-    observer.batchRead(batch.numRows(), 0, 0);
+    observer.batchRead(batch, 0, 0);
   }
 
   @Override
@@ -88,6 +88,6 @@ final class BatchDecoder extends TaskResource {
     if (layout[0] != batch.numRows()) {
       throw new CorruptBatchException("message has " + layout[0] + " rows, the batch " + batch.numRows());
     }
-    observer.batchRead(batch.numRows(), layout[1], layout[2]);
+    observer.batchRead(batch, layout[1], layout[2]);
   }
 }

@@ -1,16 +1,17 @@
 package io.github.quiverspark.read;
 
+import io.github.quiverspark.QuiverCachedBatch;
 import java.io.Serializable;
 
 /** Told about each batch that a reader has decoded, for metrics. Called on the thread that reads. */
 public interface ReadObserver extends Serializable {
   /** Does nothing. */
-  ReadObserver NONE = (rows, storedBytes, decodeNanos) -> { };
+  ReadObserver NONE = (batch, storedBytes, decodeNanos) -> { };
 
   /**
-   * @param rows rows of the batch
-   * @param storedBytes bytes of the stored batch that were read, 0 where only the row count was needed
+   * @param batch the batch
+   * @param storedBytes bytes of its segments that were read, 0 where only the row count was needed
    * @param decodeNanos time spent decoding
    */
-  void batchRead(int rows, long storedBytes, long decodeNanos);
+  void batchRead(QuiverCachedBatch batch, long storedBytes, long decodeNanos);
 }

@@ -21,7 +21,7 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
   private final SQLMetric batchesPruned;
   private final SQLMetric rowsPruned;
   private final SQLMetric bytesRead;
-  private final SQLMetric bytesPruned;
+  private final SQLMetric bytesSkipped;
   private final SQLMetric decodeTime;
 
   ScanMetrics(SparkContext sc) {
@@ -30,7 +30,7 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
     batchesPruned = SQLMetrics.createMetric(sc, "cached batches pruned");
     rowsPruned = SQLMetrics.createMetric(sc, "rows pruned");
     bytesRead = SQLMetrics.createSizeMetric(sc, "cached bytes read", 0);
-    bytesPruned = SQLMetrics.createSizeMetric(sc, "cached bytes pruned", 0);
+    bytesSkipped = SQLMetrics.createSizeMetric(sc, "cached bytes skipped", 0);
     decodeTime = SQLMetrics.createNanoTimingMetric(sc, "decode time", 0);
   }
 
@@ -41,16 +41,17 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
     map.put("numBatchesPruned", batchesPruned);
     map.put("numRowsPruned", rowsPruned);
     map.put("bytesRead", bytesRead);
-    map.put("bytesPruned", bytesPruned);
+    map.put("bytesSkipped", bytesSkipped);
     map.put("decodeTime", decodeTime);
     return Map$.MODULE$.from(CollectionConverters.asScala(map));
   }
 
   @Override
-  public void batchRead(int rowCount, long storedBytes, long decodeNanos) {
-    rows.add(rowCount);
+  public void batchRead(QuiverCachedBatch batch, long storedBytes, long decodeNanos) {
+    rows.add(batch.numRows());
     batches.add(1);
     bytesRead.add(storedBytes);
+    bytesSkipped.add(segmentBytes(batch) - storedBytes);
     decodeTime.add(decodeNanos);
   }
 
@@ -59,7 +60,15 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
     batchesPruned.add(1);
     rowsPruned.add(batch.numRows());
     if (batch instanceof QuiverCachedBatch) {
-      bytesPruned.add(((QuiverCachedBatch) batch).payloadBytes());
+      bytesSkipped.add(segmentBytes((QuiverCachedBatch) batch));
     }
+  }
+
+  private static long segmentBytes(QuiverCachedBatch batch) {
+    long bytes = 0;
+    for (byte[] segment : batch.segments()) {
+      bytes += segment.length;
+    }
+    return bytes;
   }
 }

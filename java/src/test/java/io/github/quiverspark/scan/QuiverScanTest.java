@@ -164,7 +164,7 @@ class QuiverScanTest {
       assertEquals(1, metric(df, "numBatches"));
       assertEquals(19, metric(df, "numBatchesPruned"));
       assertEquals(19000, metric(df, "numRowsPruned"));
-      assertTrue(metric(df, "bytesPruned") > metric(df, "bytesRead") && metric(df, "bytesRead") > 0);
+      assertTrue(metric(df, "bytesSkipped") > metric(df, "bytesRead") && metric(df, "bytesRead") > 0);
     }
   }
 
@@ -177,6 +177,8 @@ class QuiverScanTest {
     one.collectAsList();
     all.collectAsList();
     assertTrue(metric(one, "bytesRead") > 0 && metric(one, "bytesRead") < metric(all, "bytesRead") / 2);
+    assertEquals(metric(all, "bytesRead"), metric(one, "bytesRead") + metric(one, "bytesSkipped"));
+    assertEquals(0, metric(all, "bytesSkipped"));
   }
 
   @ParameterizedTest
