@@ -28,14 +28,7 @@ func benchColumn(b *testing.B, name string, c *column.Column) {
 	dst := make([]byte, 0, pack.MaxStored(c))
 	var lens [3]int64
 	out := e.AppendNode(dst, 0, c, &lens)
-	var stored [3][]byte
-	at := int64(0)
-	for i, l := range lens {
-		if l > 0 {
-			stored[i] = out[at : at+l]
-		}
-		at += (l + 7) &^ 7
-	}
+	stored := split(out, lens)
 	raw := corpus.RawSize(c)
 	name += "/" + pack.Describe(c, stored)
 	b.Run("encode/"+name, func(b *testing.B) {
@@ -47,15 +40,7 @@ func benchColumn(b *testing.B, name string, c *column.Column) {
 		b.ReportMetric(float64(raw)/float64(len(out)), "ratio")
 	})
 	// Encoding again may have changed dst.
-	stored = [3][]byte{}
-	out = e.AppendNode(make([]byte, 0, pack.MaxStored(c)), 0, c, &lens)
-	at = 0
-	for i, l := range lens {
-		if l > 0 {
-			stored[i] = out[at : at+l]
-		}
-		at += (l + 7) &^ 7
-	}
+	stored = split(e.AppendNode(make([]byte, 0, pack.MaxStored(c)), 0, c, &lens), lens)
 	b.Run("decode/"+name, func(b *testing.B) {
 		arena := memory.NewArena(new(memory.Checked))
 		defer arena.Close()

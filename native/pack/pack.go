@@ -98,6 +98,9 @@ func (e *Encoder) AppendNode(dst []byte, node int, c *column.Column, lens *[3]in
 	if kind == schema.Null || c.Len == 0 {
 		return dst
 	}
+	if len(c.Values)+len(c.Data) > maxKept {
+		defer e.trim()
+	}
 	st := &e.nodes[node]
 	validity := c.Validity
 	if c.Nulls == 0 {
@@ -130,6 +133,18 @@ func (e *Encoder) AppendNode(dst []byte, node int, c *column.Column, lens *[3]in
 		dst = e.appendDecimals(dst, st, c, validity)
 	}
 	return closeBuffer(dst, start, &lens[1])
+}
+
+// maxKept bounds each piece of scratch that an Encoder keeps, so that one huge
+// column does not hold on to memory for the rest of the task.
+const maxKept = 4 << 20
+
+func (s *scratch) trim() {
+	for _, b := range []*[]byte{&s.best, &s.alt, &s.alt2, &s.bytes, &s.wrap, &s.trial} {
+		if cap(*b) > maxKept {
+			*b = nil
+		}
+	}
 }
 
 // closeBuffer records the length of the buffer that began at start and pads it.

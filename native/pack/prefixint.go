@@ -84,8 +84,9 @@ func (e *Encoder) numbers(t *textInput, s *shape) (size int, ok bool) {
 	// Most strings take the quick way: a prefix of at most eight bytes, no
 	// suffix, at most eight digits, eight bytes to be loaded on both sides.
 	quick := head <= 8 && tail == 0
-	prefix := shortWord(append(s.prefix[:head:head], make([]byte, 8)...), 0, uint(head))
-	prefixMask := uint64(1)<<(8*uint(head)) - 1
+	var first8 [8]byte
+	copy(first8[:], s.prefix)
+	prefix, prefixMask := binary.LittleEndian.Uint64(first8[:]), uint64(1)<<(8*uint(head))-1
 	low, high := 1, 8
 	if s.digits != 0 {
 		low, high = s.digits, s.digits
