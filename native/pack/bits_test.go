@@ -3,12 +3,27 @@ package pack
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"testing"
 )
 
 // Every width, every group remainder: what is packed is what comes out, and a
 // plain bit-by-bit reading of the bytes agrees with it.
 func TestBitsAgainstBitByBitReading(t *testing.T) {
+	for _, fast := range []bool{true, false} {
+		withKernels(fast, func() { testBits(t) })
+	}
+}
+
+// withKernels runs f with the kernels for this processor or with the plain ones.
+func withKernels(fast bool, f func()) {
+	was := useAVX2
+	defer func() { useAVX2 = was }()
+	useAVX2 = was && fast
+	f()
+}
+
+func testBits(t *testing.T) {
 	rnd := rand.New(rand.NewSource(1))
 	for w := uint(0); w <= 64; w++ {
 		if w > maxWidth && w != 64 {
@@ -46,6 +61,35 @@ func TestBitsAgainstBitByBitReading(t *testing.T) {
 				if got[i] != x[i] || g32[i] != uint32(x[i]) || g16[i] != uint16(x[i]) || g8[i] != uint8(x[i]) {
 					t.Fatalf("width %d n %d value %d: %x %x %x %x, want %x", w, n, i, got[i], g32[i], g16[i], g8[i], x[i])
 				}
+			}
+		}
+	}
+}
+
+func TestPrefixSum(t *testing.T) {
+	testPrefixSum[uint8](t)
+	testPrefixSum[uint16](t)
+	testPrefixSum[uint32](t)
+	testPrefixSum[uint64](t)
+}
+
+func testPrefixSum[T unsigned](t *testing.T) {
+	rnd := rand.New(rand.NewSource(2))
+	for n := range 70 {
+		want := make([]T, n)
+		in := make([]T, n)
+		base := T(rnd.Uint64())
+		sum := base
+		for i := range in {
+			in[i] = T(rnd.Uint64())
+			sum += in[i]
+			want[i] = sum
+		}
+		for _, fast := range []bool{true, false} {
+			got := slices.Clone(in)
+			withKernels(fast, func() { prefixSum(got, base) })
+			if !slices.Equal(got, want) {
+				t.Fatalf("fast %v: %v, want %v", fast, got, want)
 			}
 		}
 	}
