@@ -32,6 +32,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -44,6 +45,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
@@ -270,6 +272,54 @@ class RoundTripTest {
     assertEquals(0, writeBatches(columns, List.of()).size());
     ColumnarBatch empty = Vectors.batch(Form.ON_HEAP, Schemas.of("int"), List.of());
     assertEquals(0, writeBatches(columns, List.of(empty, empty)).size());
+  }
+
+  /** The producer's vectors may be reused from batch to batch: each batch is released when it has been copied, and not before. */
+  @Test
+  void inputBatchesAreReleasedOnceCopied() {
+    conf.setConfString(BATCH_SIZE, "70");
+    StructType schema = Schemas.of("bigint", "string", "array<int>");
+    Seq<Attribute> columns = attributes(schema);
+    List<InternalRow> rows = new RandomRows(16, 0.1).rows(schema, 500);
+    int[] released = {0};
+    Iterator<ColumnarBatch> input = new AbstractIterator<>() {
+      private int made;
+
+      @Override
+      public boolean hasNext() {
+        assertEquals(made, released[0], "asked for more while a batch is in use");
+        return made < 5;
+      }
+
+      @Override
+      public ColumnarBatch next() {
+        ColumnarBatch b = Vectors.batch(Form.OFF_HEAP, schema, rows.subList(100 * made, 100 * made + 100));
+        ColumnVector[] vectors = new ColumnVector[b.numCols()];
+        for (int i = 0; i < vectors.length; i++) {
+          vectors[i] = b.column(i);
+        }
+        made++;
+        return new ColumnarBatch(vectors, b.numRows()) {
+          @Override
+          public void closeIfFreeable() {
+            released[0]++;
+            // A producer that reuses its memory: what is read later is wrong.
+            for (ColumnVector v : vectors) {
+              ((WritableColumnVector) v).reset();
+              v.close();
+            }
+          }
+        };
+      }
+    };
+    Iterator<CachedBatch> writer = new ColumnarBatchWriter(WriteSpec.of(StoredSchema.of(columns), columns, conf), input);
+    List<CachedBatch> batches = new ArrayList<>();
+    while (writer.hasNext() && writer.hasNext()) {
+      batches.add(writer.next());
+    }
+    assertEquals(5, released[0]);
+    assertEquals(8, batches.size());
+    assertEquals(Values.of(schema, rows), readRows(schema, all(columns), batches));
   }
 
   @Test

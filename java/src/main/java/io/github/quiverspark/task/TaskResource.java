@@ -12,6 +12,7 @@ import org.apache.spark.util.TaskCompletionListener;
  */
 public abstract class TaskResource implements AutoCloseable {
   private final TaskContext context;
+  private boolean registered;
   private boolean busy;
   private boolean closed;
   private boolean released;
@@ -19,10 +20,6 @@ public abstract class TaskResource implements AutoCloseable {
   /** Belongs to the task of the current thread, if there is one. */
   protected TaskResource() {
     context = TaskContext.get();
-    if (context != null) {
-      // Given as a class instance: the overload that takes a function would make a lambda ambiguous.
-      context.addTaskCompletionListener(new CloseAtEnd(this));
-    }
   }
 
   /** Frees what the resource holds. Called once, never between enter and exit. */
@@ -36,14 +33,29 @@ public abstract class TaskResource implements AutoCloseable {
   }
 
   /** Begins work on the resource. Throws IllegalStateException once it is closed. */
-  protected final synchronized void enter() {
-    if (closed) {
-      throw new IllegalStateException("the task that reads or writes these cached batches has ended");
+  protected final void enter() {
+    register();
+    synchronized (this) {
+      if (closed) {
+        throw new IllegalStateException("the task that reads or writes these cached batches has ended");
+      }
+      if (busy) {
+        throw new IllegalStateException("an iterator over cached batches is used by two threads at once");
+      }
+      busy = true;
     }
-    if (busy) {
-      throw new IllegalStateException("an iterator over cached batches is used by two threads at once");
+  }
+
+  /** Listens for the end of the task from the first work on. Without the lock: a task that has ended calls the listener at once. */
+  private void register() {
+    synchronized (this) {
+      if (registered || context == null) {
+        return;
+      }
+      registered = true;
     }
-    busy = true;
+    // Given as a class instance: the overload that takes a function would make a lambda ambiguous.
+    context.addTaskCompletionListener(new CloseAtEnd(this));
   }
 
   /** Ends work on the resource. */

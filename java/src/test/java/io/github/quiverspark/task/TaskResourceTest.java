@@ -50,17 +50,31 @@ class TaskResourceTest {
     other.join();
   }
 
-  @Test
-  void theTaskClosesItAndKillsItsReaders() {
-    TaskContextImpl context = TaskContext$.MODULE$.empty();
+  private static Counted resourceOf(TaskContextImpl context) {
     TaskContext$.MODULE$.setTaskContext(context);
-    Counted r;
     try {
-      r = new Counted();
+      return new Counted();
     } finally {
       TaskContext$.MODULE$.unset();
     }
+  }
+
+  @Test
+  void afterTheTaskThereIsNoWork() {
+    TaskContextImpl context = TaskContext$.MODULE$.empty();
+    Counted r = resourceOf(context);
+    context.markTaskCompleted(scala.Option.empty());
+    assertThrows(IllegalStateException.class, r::enter);
+    assertEquals(1, r.releases);
+  }
+
+  @Test
+  void theTaskClosesItAndKillsItsReaders() {
+    TaskContextImpl context = TaskContext$.MODULE$.empty();
+    Counted r = resourceOf(context);
     r.checkInterrupted();
+    r.enter();
+    r.exit();
     context.markInterrupted("test");
     assertThrows(TaskKilledException.class, r::checkInterrupted);
     context.markTaskCompleted(scala.Option.empty());
