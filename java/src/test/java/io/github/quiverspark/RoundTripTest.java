@@ -156,7 +156,7 @@ class RoundTripTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"none", "lz4", "zstd"})
+  @ValueSource(strings = {"none", "lz4", "zstd", "pack"})
   void everyTypeThroughRows(String codec) {
     conf.setConfString(CODEC, codec);
     conf.setConfString(BATCH_SIZE, "300");
