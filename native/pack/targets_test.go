@@ -36,12 +36,12 @@ func TestSizes(t *testing.T) {
 		rows  int
 		limit int // bytes
 	}{
-		{corpus.Flat, 500_000, 400 << 10}, // Spark's format takes 22 MiB
-		{corpus.Nested, 100_000, 100 << 10},
+		{corpus.Flat, 100_000, 80 << 10}, // Spark's format takes 4.3 MiB
+		{corpus.Nested, 50_000, 50 << 10},
 		{corpus.Wide(100), 20_000, 200 << 10}, // 2.6 MiB
-		{corpus.Lineitem, 100_000, 100_000 * 24},
-		{corpus.Orders, 100_000, 100_000 * 22},
-		{corpus.Public, 20_000, 20_000 * 210},
+		{corpus.Lineitem, 50_000, 50_000 * 24},
+		{corpus.Orders, 50_000, 50_000 * 22},
+		{corpus.Public, 10_000, 10_000 * 215},
 	} {
 		packed, raw := relationSize(c.rel, c.rows)
 		if packed > c.limit {
