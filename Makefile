@@ -14,6 +14,8 @@ T ?=
 export QUIVER_CACHE ?= $(CURDIR)/.cache
 export SPARK_HOME := $(QUIVER_CACHE)/spark-$(SPARK_RELEASE)/pyspark
 export JAVA_HOME ?= $(shell dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")
+# jni.h, for go vet and go test; build.sh sets its own.
+export CGO_CFLAGS ?= -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/$(shell uname -s | tr A-Z a-z)
 
 PYTHON := $(QUIVER_CACHE)/venv/bin/python
 JAR_NAME := quiver-spark-$(SPARK)_2.13-$(VERSION).jar
