@@ -69,6 +69,7 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
       noteDelegated(stored);
       return SPARK.convertInternalRowToCachedBatch(input, schema.toSeq(), level, conf);
     }
+    KryoCheck.check();
     return map(input, new WriteRows(WriteSpec.of(stored, schema, conf)), CachedBatch.class);
   }
 
@@ -85,6 +86,7 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
       noteDelegated(stored);
       return SPARK.convertColumnarBatchToCachedBatch(input, schema.toSeq(), level, conf);
     }
+    KryoCheck.check();
     return map(input, new WriteBatches(WriteSpec.of(stored, schema, conf)), CachedBatch.class);
   }
 

@@ -15,7 +15,6 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
-import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation$;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,7 +51,7 @@ public final class QuiverPlugin implements SparkPlugin {
     if (serializer != null && !serializer.equals(QuiverCachedBatchSerializer.class.getName())) {
       return SERIALIZER_KEY + " is set to " + serializer + " (remove this setting to use Quiver)";
     }
-    String kryo = kryoReason(conf);
+    String kryo = KryoCheck.reasonAgainst(conf);
     if (kryo != null) {
       if (serializer != null) {
         // the user insists, and would see Kryo's error much later, in a task that spills
@@ -66,22 +65,6 @@ public final class QuiverPlugin implements SparkPlugin {
     } catch (QuiverException e) {
       return e.getMessage();
     }
-  }
-
-  /**
-   * Kryo with {@code registrationRequired} fails on the first cached batch that leaves the heap if its class is unknown. All ways to
-   * register count, so Kryo itself is asked.
-   */
-  private static String kryoReason(SparkConf conf) {
-    if (!conf.get("spark.serializer", "").equals(KryoSerializer.class.getName())
-        || !conf.getBoolean("spark.kryo.registrationRequired", false)) {
-      return null;
-    }
-    if (new KryoSerializer(conf).newKryo().getClassResolver().getRegistration(QuiverCachedBatch.class) != null) {
-      return null;
-    }
-    return "spark.kryo.registrationRequired is true and Quiver's classes are not registered (set spark.kryo.registrator="
-        + QuiverKryoRegistrator.class.getName() + ", next to registrators of your own, separated by commas)";
   }
 
   private static final class Driver implements DriverPlugin {

@@ -64,7 +64,8 @@ class QuiverPluginTest {
     start("spark.sql.extensions", "org.example.Absent");
     assertEquals("on", set("spark.quiver.status"));
     assertEquals(QuiverBuild.version(), set("spark.quiver.version"));
-    assertEquals("org.example.Absent," + QuiverSessionExtension.class.getName(), spark.sparkContext().getConf().get("spark.sql.extensions"));
+    assertEquals("org.example.Absent," + QuiverSessionExtension.class.getName(),
+        spark.sparkContext().getConf().get("spark.sql.extensions"));
     assertEquals("QuiverCachedBatch", batchClass());
     assertThrows(Exception.class, () -> spark.conf().set("spark.sql.cache.serializer", "x"));
     assertThrows(Exception.class, () -> spark.conf().set("spark.quiver.status", "x"));
@@ -120,12 +121,22 @@ class QuiverPluginTest {
   }
 
   @Test
+  void kryoThatDoesNotKnowOurClassesWithoutThePlugin() {
+    start("spark.plugins", "", "spark.serializer", KryoSerializer.class.getName(), "spark.kryo.registrationRequired", "true",
+        "spark.sql.cache.serializer", QuiverCachedBatchSerializer.class.getName());
+    org.apache.spark.sql.execution.columnar.InMemoryRelation$.MODULE$.clearSerializer();
+    Exception e = assertThrows(QuiverException.class, () -> spark.range(5).cache().count());
+    assertTrue(e.getMessage().contains(QuiverKryoRegistrator.class.getName()), e.getMessage());
+  }
+
+  @Test
   void kryoWithOurRegistrator() {
     start("spark.serializer", KryoSerializer.class.getName(), "spark.kryo.registrationRequired", "true",
         "spark.kryo.registrator", QuiverKryoRegistrator.class.getName());
     assertEquals("on", set("spark.quiver.status"));
     assertEquals("QuiverCachedBatch", batchClass());
-    Dataset<Row> df = spark.range(0, 1000, 1, 2).selectExpr("id", "cast(id as decimal(30,5)) d", "array(id) a", "date_add(current_date(), 1) t")
+    Dataset<Row> df = spark.range(0, 1000, 1, 2)
+        .selectExpr("id", "cast(id as decimal(30,5)) d", "array(id) a", "date_add(current_date(), 1) t")
         .persist(StorageLevel.MEMORY_AND_DISK_SER());
     assertEquals(1000, df.where("d >= 0").count());
   }

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Writes {@code docs/configuration.md} from {@link QuiverSettings}: to the file given as argument, or to standard output. A test fails if the
- * file in the repository is not what this gives.
+ * Writes {@code docs/configuration.md} from {@link QuiverSettings}: to the file given as argument, or to standard output. A test fails if
+ * the file in the repository is not what this gives.
  */
 public final class SettingsDocs {
   private static final int WIDTH = 135;
@@ -16,10 +16,10 @@ public final class SettingsDocs {
 
       Generated from `QuiverSettings.java`; edit that file, then run `make docs`.
 
-      Quiver is switched on for an application by `spark.plugins=io.github.quiverspark.QuiverPlugin`. Everything below is optional. Settings
-      taken at *start-up* are given to spark-submit (`--conf`), in `spark-defaults.conf`, or to the builder of the first session; those taken at
-      *run time* can also be changed by `spark.conf.set` and `SET`. A wrong value is an error that lists the right ones; a setting that does not
-      exist is warned about.
+      Quiver is switched on for an application by `spark.plugins=io.github.quiverspark.QuiverPlugin`. Everything below is optional.
+      Settings taken at *start-up* are given to spark-submit (`--conf`), in `spark-defaults.conf`, or to the builder of the first session;
+      those taken at *run time* can also be changed by `spark.conf.set` and `SET`. A wrong value is an error that lists the right ones; a
+      setting that does not exist is warned about.
 
       """;
 
@@ -27,8 +27,8 @@ public final class SettingsDocs {
       ## Is it on?
 
       `SET spark.quiver.status` says `on`, or `off: ` and the reason; the log has the same in one line. The plugin keeps Spark's own cache
-      format, and warns, when `spark.quiver.enabled` is false, when `spark.sql.cache.serializer` is set to something else, when the native library
-      cannot be loaded on the driver, and when Kryo requires registration and does not know Quiver's classes.
+      format, and warns, when `spark.quiver.enabled` is false, when `spark.sql.cache.serializer` is set to something else, when the native
+      library cannot be loaded on the driver, and when Kryo requires registration and does not know Quiver's classes.
 
       ## Settings of Spark that matter
 

@@ -108,7 +108,8 @@ public final class NativeLoader {
     try {
       System.load(file.getPath());
     } catch (UnsatisfiedLinkError e) {
-      throw new QuiverException(describe("-D" + PATH_PROPERTY + "=" + file + ": " + e.getMessage() + hint(e.getMessage(), file.toPath())), e);
+      String reason = "-D" + PATH_PROPERTY + "=" + file + ": " + e.getMessage() + hint(e.getMessage(), file.toPath());
+      throw new QuiverException(describe(reason), e);
     }
   }
 
@@ -131,7 +132,7 @@ public final class NativeLoader {
         tried.append(tried.length() == 0 ? "" : "; ").append(parent).append(": ").append(e);
         cause = e;
       } catch (UnsatisfiedLinkError e) {
-        tried.append(tried.length() == 0 ? "" : "; ").append(parent).append(": ").append(e.getMessage()).append(hint(e.getMessage(), parent));
+        tried.append(tried.length() == 0 ? "" : "; ").append(e.getMessage()).append(hint(e.getMessage(), parent));
         cause = e;
       }
     }
@@ -226,8 +227,8 @@ public final class NativeLoader {
   }
 
   private static String describe(String reason) {
-    return "Quiver's native library could not be loaded on " + Platform.os() + "-" + Platform.arch() + " (" + Platform.libc() + "): " + reason
-        + ". A library elsewhere can be named by -D" + PATH_PROPERTY + "=FILE in spark.driver.extraJavaOptions and"
+    return "Quiver's native library could not be loaded on " + Platform.os() + "-" + Platform.arch() + " (" + Platform.libc() + "): "
+        + reason + ". A library elsewhere can be named by -D" + PATH_PROPERTY + "=FILE in spark.driver.extraJavaOptions and"
         + " spark.executor.extraJavaOptions; spark.local.dir or -Djava.io.tmpdir=DIRECTORY choose where it is unpacked";
   }
 

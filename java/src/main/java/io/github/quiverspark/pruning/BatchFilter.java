@@ -16,8 +16,8 @@ import scala.runtime.AbstractFunction2;
 /**
  * Skips cached batches whose statistics prove that no row can satisfy the predicates.
  *
- * <p>Not Spark's own filter, because that drops batches of columns without bounds, reads NaN and collations wrongly, and knows neither long IN
- * lists, nor NOT, nor casts. Nothing here needs code generation, and a test takes well below a microsecond a batch.
+ * <p>Not Spark's own filter, because that drops batches of columns without bounds, reads NaN and collations wrongly, and knows neither
+ * long IN lists, nor NOT, nor casts. Nothing here needs code generation, and a test takes well below a microsecond a batch.
  */
 public final class BatchFilter {
   /** Is told about skipped batches, on the executor that skips them. */

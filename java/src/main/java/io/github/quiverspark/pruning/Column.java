@@ -9,9 +9,9 @@ import org.apache.spark.unsafe.types.UTF8String;
  * One cached column, perhaps seen through casts that keep its order, as the statistics row of a batch describes it: five fields per column
  * in Spark's order (lower bound, upper bound, null count, count, size in bytes).
  *
- * <p>Values are normalised, so that three orders serve all types: Long (integers, booleans as 0 and 1, dates, timestamps, intervals, times),
- * Double (floats too), {@link Decimal} and {@link UTF8String}. The orders are Catalyst's: NaN is greatest and equals itself, -0.0 equals
- * 0.0, decimals compare by value, strings by unsigned bytes.
+ * <p>Values are normalised, so that three orders serve all types: Long (integers, booleans as 0 and 1, dates, timestamps, intervals,
+ * times), Double (floats too), {@link Decimal} and {@link UTF8String}. The orders are Catalyst's: NaN is greatest and equals itself, -0.0
+ * equals 0.0, decimals compare by value, strings by unsigned bytes.
  */
 final class Column implements Serializable {
   private static final long serialVersionUID = 1L;

@@ -31,8 +31,8 @@ import scala.collection.Iterator;
  * Translates Catalyst predicates into questions to batch statistics.
  *
  * <p>A predicate has three outcomes for a row: true, false and null. {@code translate(e, true)} asks whether a row may make e true,
- * {@code translate(e, false)} whether a row may make it false; NOT swaps the two, so that null stays null on both sides. A result of Java null
- * means "nothing can be proven"; such parts are left out of a conjunction, and make a disjunction unprovable.
+ * {@code translate(e, false)} whether a row may make it false; NOT swaps the two, so that null stays null on both sides. A result of Java
+ * null means "nothing can be proven"; such parts are left out of a conjunction, and make a disjunction unprovable.
  */
 final class PredicateTranslator {
   private static final BatchTest NEVER = new BatchTest.Never();

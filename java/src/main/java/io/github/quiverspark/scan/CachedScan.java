@@ -25,8 +25,8 @@ import scala.runtime.ScalaRunTime$;
  * A scan of a cached relation, written in Java. What the scan promises to the planner (partitioning, order, statistics, canonical form) is
  * asked of a scan of Spark's own with the same contents, so that it cannot differ.
  *
- * <p>Several methods are declared only because in Java a class's method wins over the default of an interface, so that what Spark's traits for
- * leaves override has to be overridden again.
+ * <p>Several methods are declared only because in Java a class's method wins over the default of an interface, so that what Spark's
+ * traits for leaves override has to be overridden again.
  */
 abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
   private static final long serialVersionUID = 1L;

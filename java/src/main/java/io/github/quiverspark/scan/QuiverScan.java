@@ -24,8 +24,9 @@ import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction2;
 
 /**
- * Scan of a relation that Quiver has cached: gives columnar batches or rows, whichever its parent asks for. Other than Spark's scan it counts
- * the fields that are read, not those of the whole relation, where generated code has a limit; and it reports what it pruned and read.
+ * Scan of a relation that Quiver has cached: gives columnar batches or rows, whichever its parent asks for. Other than Spark's scan it
+ * counts the fields that are read, not those of the whole relation, where generated code has a limit; and it reports what it pruned and
+ * read.
  */
 public final class QuiverScan extends CachedScan {
   private static final long serialVersionUID = 1L;

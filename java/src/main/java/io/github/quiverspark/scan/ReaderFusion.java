@@ -18,8 +18,8 @@ import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
 /**
- * Puts a ColumnarToRowExec above cached scans whose parent has generated code, so that the vectors are read by the parent's own loop without
- * a row in between. Spark would not: its scan gives rows as well, and where rows are offered Spark takes them.
+ * Puts a ColumnarToRowExec above cached scans whose parent has generated code, so that the vectors are read by the parent's own loop
+ * without a row in between. Spark would not: its scan gives rows as well, and where rows are offered Spark takes them.
  *
  * <p>Parents that need a whole UnsafeRow anyway (exchanges, sorts, limits, collecting) are better served by the row reader, which gets such
  * rows from the native library in blocks.

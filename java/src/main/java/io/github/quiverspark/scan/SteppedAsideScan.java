@@ -11,7 +11,8 @@ import scala.collection.immutable.Map;
 import scala.collection.immutable.Seq;
 
 /**
- * Spark's own scan with a note: it reads, through Spark's code, a relation that {@link QuiverScan} cannot or must not read, and EXPLAIN tells why.
+ * Spark's own scan with a note: it reads, through Spark's code, a relation that {@link QuiverScan} cannot or must not read, and EXPLAIN
+ * tells why.
  */
 public final class SteppedAsideScan extends CachedScan {
   private static final long serialVersionUID = 1L;

@@ -266,8 +266,8 @@ class BatchFilterTest {
       }
     }
     assertTrue(pruned > judged / 10, "pruned only " + pruned + " of " + judged);
-    for (String kind : List.of("EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual", "In", "InSet",
-        "IsNull", "IsNotNull", "StartsWith", "Like", "And", "Or", "Not")) {
+    for (String kind : List.of("EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual", "In",
+        "InSet", "IsNull", "IsNotNull", "StartsWith", "Like", "And", "Or", "Not")) {
       int[] counts = prunedByKind.get(kind);
       assertTrue(counts != null && counts[0] > 0, kind + " never pruned");
     }

@@ -148,8 +148,8 @@ final class TestRelation {
 
   private static String text(int n) {
     String stem = "p".repeat(CUT - 1);
-    return new String[] {"", "a", "ab", "abc", "abd", "b%c", stem, stem + "q", stem + "qa", stem + "qb", stem + "qqqq", stem + "\u00e9z", "q",
-        "\u00e9t\u00e9", "\ud83d\ude00"}[n];
+    return new String[] {"", "a", "ab", "abc", "abd", "b%c", stem, stem + "q", stem + "qa", stem + "qb", stem + "qqqq", stem + "\u00e9z",
+        "q", "\u00e9t\u00e9", "\ud83d\ude00"}[n];
   }
 
   /** A batch, which is its rows and their statistics. */

@@ -116,11 +116,15 @@ class QuiverScanTest {
   void operatorsWithGeneratedCodeReadVectors(boolean adaptive) {
     spark.conf().set(ADAPTIVE, adaptive);
     Dataset<Row> cached = numbers().cache();
-    Dataset<Row> sums = cached.where("id >= 15000").groupBy("k").agg(functions.sum("id"), functions.max("s")).orderBy("k");
+    Dataset<Row> sums = sums(cached);
     List<Row> rows = sums.collectAsList();
     assertTrue(fused(sums), () -> explain(sums));
     cached.unpersist();
-    assertEquals(numbers().where("id >= 15000").groupBy("k").agg(functions.sum("id"), functions.max("s")).orderBy("k").collectAsList(), rows);
+    assertEquals(sums(numbers()).collectAsList(), rows);
+  }
+
+  private static Dataset<Row> sums(Dataset<Row> df) {
+    return df.where("id >= 15000").groupBy("k").agg(functions.sum("id"), functions.max("s")).orderBy("k");
   }
 
   @ParameterizedTest
