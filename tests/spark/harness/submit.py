@@ -38,7 +38,9 @@ def helper_jar() -> Path:
         shutil.rmtree(classes, ignore_errors=True)
         classes.mkdir(parents=True)
         javac = ["javac", "-nowarn", "-proc:none", "-d", str(classes), "-cp", f"{SPARK_HOME}/jars/*", *map(str, sources)]
-        subprocess.run(javac, check=True, capture_output=True)
+        done = subprocess.run(javac, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
         made = jar.with_suffix(".tmp")
         subprocess.run(["jar", "cf", str(made), "-C", str(classes), "."], check=True)
         made.rename(jar)

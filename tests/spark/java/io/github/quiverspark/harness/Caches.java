@@ -80,6 +80,16 @@ public final class Caches {
     return batches(query).stream().mapToLong(Batch::decoded).toArray();
   }
 
+  /** For each stored batch of Quiver's, the bytes of its segments. */
+  public static long[][] segmentBytes(Dataset<?> query) {
+    List<long[]> all = new ArrayList<>();
+    for (InMemoryRelation relation : relations(query)) {
+      all.addAll(relation.cacheBuilder().cachedColumnBuffers().toJavaRDD()
+          .map(b -> Arrays.stream(segments(b)).mapToLong(s -> s.length).toArray()).collect());
+    }
+    return all.toArray(new long[0][]);
+  }
+
   /** Fraction of the partitions' blocks that are in memory or on disk; 1 once a relation is built. */
   public static double builtFraction(Dataset<?> query) {
     int cached = 0;

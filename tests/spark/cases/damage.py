@@ -1,0 +1,81 @@
+"""Stored bytes that are wrong: an error that says what, through Spark; never a wrong row, never a crash; and Spark goes on."""
+
+from harness.registry import case
+
+_READS = ("select sum(id), max(s), count(a) from c", "select * from c")
+
+
+def fails(t, sql, *words):
+    try:
+        rows = t.spark.sql(sql).collect()
+    except Exception as e:
+        text = str(e)
+        assert "CorruptBatchException" in text, text[:2000]
+        assert all(w in text for w in words), f"{words} are not in: {text[:2000]}"
+        return
+    raise AssertionError(f"{sql} gave {len(rows)} rows from damaged batches")
+
+
+def make(t):
+    columns = ["id", "concat('s', id) s", "array(id, null) a"]
+    t.cache("c", lambda s: s.range(0, 20000, 1, 2).selectExpr(*columns))
+    t.cache("sound", lambda s: s.range(0, 1000, 1, 2).selectExpr("id", "cast(id as string) s"))
+
+
+@case(params=["truncate_segment", "drop_segments", "truncate_header"], quiver_only=True)
+def damaged_batches(t, what):
+    make(t)
+    assert t.caches.damage(t.cached["c"]._jdf, what.replace("_", "-"), None) >= 2
+    for reading in t.readers("row", "fused", aqe=(True,)):
+        with reading:
+            for sql in _READS:
+                fails(t, sql)
+            t.same("select count(*), max(s) from sound", reads=None)
+
+
+@case(params=["codec", "version"], quiver_only=True)
+def unknown(t, what):
+    """A codec or a format version that this build does not know."""
+    make(t)
+    header = bytes(t.caches.firstHeader(t.cached["c"]._jdf))
+    if what == "codec":
+        name = t.codec.encode()
+        # the value is a flatbuffers string: its length, then the bytes
+        old = len(name).to_bytes(4, "little") + name
+        new, words = old[:4] + b"q" * len(name), ("q" * len(name), "zstd", "pack")
+    else:
+        old, new, words = b"\1\0\0\x001\0", b"\1\0\0\x009\0", ("version 9",)
+    assert header.count(old) == 1
+    t.caches.damage(t.cached["c"]._jdf, "replace-header", header.replace(old, new))
+    for reading in t.readers("row", "fused", aqe=(True,)):
+        with reading:
+            for sql in _READS:
+                fails(t, sql, *words)
+            t.same("select count(*), max(s) from sound", reads=None)
+
+
+@case(params=["segments", "header"], quiver_only=True)
+def flipped_bits(t, what):
+    """Damage that no length shows: an error, or (without a checksum in memory) some rows, but no crash and no lost memory."""
+    make(t)
+    t.caches.damage(t.cached["c"]._jdf, f"flip-{what}", None)
+    for reading in t.readers("row", "fused", aqe=(True,)):
+        with reading:
+            for sql in _READS:
+                try:
+                    t.spark.sql(sql).collect()
+                except Exception as e:
+                    assert "CorruptBatchException" in str(e) or "QuiverException" in str(e) or "UnicodeDecodeError" in str(e), str(e)[:2000]
+            t.same("select count(*), max(s) from sound", reads=None)
+
+
+@case(codecs=(), group="hooks", params=["panic", "nil", "wild", "index"], quiver_only=True)
+def panic_inside_go(t, kind):
+    """With the test build of the library a failure inside Go is a Java exception in the task; the next call and the next table work."""
+    for _ in range(2):
+        message = t.jvm.io.github.quiverspark.harness.Panics.inTask(t.sc._jsc, kind)
+        assert "QuiverException" in message and "bug in libquiver" in message, message
+    t.cache("c", lambda s: s.range(0, 1000, 1, 2).selectExpr("id", "cast(id as string) s"))
+    for reading in t.readers():
+        with reading:
+            t.full("c")

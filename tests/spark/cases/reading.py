@@ -1,0 +1,146 @@
+"""How cached tables are read: what of a batch is touched, what plans show, TPC-H, caches of caches."""
+
+from harness.registry import case
+
+
+@case(quiver_only=True)
+def projection_reads_its_segments_only(t):
+    """One column of six: the bytes read are that column's segments; the others are counted as skipped."""
+    wide = ["id", "concat('s', id) s", "cast(id / 3 as decimal(30,4)) d", "array(id, id + 1) a", "repeat('x', 100) x", "id % 7 = 0 f"]
+    t.cache("c", lambda s: s.range(0, 40000, 1, 2).selectExpr(*wide))
+    segments = [list(batch) for batch in t.caches.segmentBytes(t.cached["c"]._jdf)]
+    assert len(segments) >= 4 and all(len(b) == 6 for b in segments)
+    of_column = [sum(b[k] for b in segments) for k in range(6)]
+    whole = sum(of_column)
+    for reading in t.readers("row", "fused"):
+        with reading:
+            for column, sql in ((1, "select sum(length(s)) from c"), (5, "select count(*) from c where f"), (3, "select sum(a[0]) from c")):
+                df = t.same(sql)
+                read, skipped = (t.plans.metric(df._jdf, name) for name in ("bytesRead", "bytesSkipped"))
+                assert read == of_column[column], f"{sql}: {read} bytes were read, the column has {of_column[column]}"
+                assert skipped == whole - read
+            df = t.same("select f, id from c where id >= 0")
+            assert t.plans.metric(df._jdf, "bytesRead") == of_column[0] + of_column[5]
+
+
+@case(quiver_only=True)
+def count_touches_no_payload(t):
+    """count(*) uses the stored row counts: it works with the payload gone."""
+    t.cache("c", lambda s: s.range(0, 30000, 1, 3).selectExpr("id", "cast(id as string) s"))
+    assert t.caches.damage(t.cached["c"]._jdf, "drop-segments", None) > 0
+    for reading in t.readers("row", "fused"):
+        with reading:
+            df = t.same("select count(*) from c", reads=None)
+            assert t.plans.metric(df._jdf, "bytesRead") <= 0
+            t.same("select 1 from c", reads=None)
+
+
+@case()
+def tpch(t):
+    """TPC-H 1, 3 and 6 over cached lineitem, orders and customer."""
+    from pathlib import Path
+
+    from harness import submit
+
+    import sys
+
+    sys.path.insert(0, str(Path(submit.ROOT) / "tests" / "demo"))
+    import queries
+
+    for table in queries.TABLES:
+        df = t.cache(table, lambda s, name=table: s.read.parquet(str(submit.TPCH / name)))
+        assert not t.quiver or t.caches.builtFromColumns(df._jdf)
+    for reading in t.readers("row", "fused"):
+        with reading:
+            t.same(queries.Q1, order="list")
+            t.same(queries.Q3, order="list", reads=None)
+            t.same(queries.Q6, order="list")
+            t.same("select * from lineitem where l_orderkey = 7 order by l_linenumber", order="list", reads=None)
+    for reading in t.readers(aqe=(False,)):
+        with reading:
+            for table in queries.TABLES:
+                t.full(table)
+
+
+@case(codecs=(), quiver_only=True)
+def explain_shows_quiver(t):
+    """A person who looks at a plan sees that Quiver reads the cache."""
+    t.cache("c", lambda s: s.range(0, 1000, 1, 2).selectExpr("id", "cast(id as string) s"))
+    for adaptive in ("true", "false"):
+        t.conf("spark.sql.adaptive.enabled", adaptive)
+        for mode in ("", "extended", "formatted", "cost"):
+            text = t.spark.sql(f"explain {mode} select s, count(*) from c where id > 5 group by s").collect()[0][0]
+            assert "Quiver" in text, text
+    assert t.spark.conf.get("spark.quiver.status") == "on"
+    assert t.spark.sql("set spark.quiver.version").collect()[0][1]
+
+
+@case(codecs=(), quiver_only=True)
+def explain_says_why_not(t):
+    """Where our scan steps aside the plan gives the reason."""
+    t.cache("c", lambda s: s.range(0, 1000, 1, 2).selectExpr("id", "cast(id as string) s"))
+    sql = "select s, count(*) from c where id > 5 group by s"
+    for key in ("spark.quiver.enabled", "spark.quiver.scan.enabled", "spark.sql.inMemoryColumnarStorage.enableVectorizedReader"):
+        t.conf(key, "false")
+        text = t.spark.sql(f"explain formatted {sql}").collect()[0][0]
+        assert key in text, text
+        t.same(sql, reads="row")
+        t.conf(key, "true")
+
+
+@case(quiver_only=True)
+def scan_metrics(t):
+    """Batches, rows and bytes, read and pruned, add up."""
+    t.conf("spark.sql.inMemoryColumnarStorage.batchSize", 1000)
+    t.cache("c", lambda s: s.range(0, 50000, 1, 2).selectExpr("id", "cast(id as string) s"))
+    stored = sum(sum(b) for b in t.caches.segmentBytes(t.cached["c"]._jdf))
+    for reading in t.readers("row", "fused"):
+        with reading:
+            df = t.same("select id, s from c where id < 5500", reads=None)
+            m = {n: t.plans.metric(df._jdf, n) for n in t.plans.metricNames(df._jdf)}
+            assert (m["numBatches"], m["numBatchesPruned"], m["numOutputRows"], m["numRowsPruned"]) == (6, 44, 6000, 44000), m
+            assert m["bytesRead"] + m["bytesSkipped"] == stored and m["decodeTime"] >= 0, m
+
+
+@case()
+def cache_of_a_cache(t):
+    """A cached table made from a cached table: built from its vectors, of another codec, then read by all readers."""
+    columns = ["id", "if(id % 3 = 0, null, concat('s', id % 77)) s", "array(id, null) a", "named_struct('x', id, 'y', cast(id as decimal(25,2))) r"]
+    t.cache("c", lambda s: s.range(0, 12000, 1, 3).selectExpr(*columns, "map(id, 'm') m", "cast(null as int) n"))
+    if t.quiver:
+        t.conf("spark.quiver.compression.codec", "zstd" if t.codec != "zstd" else "none")
+    all_columns = t.cache("d", lambda s: s.table("c").select("m", "a", "id", "r", "s", "n"))
+    assert not t.quiver or t.caches.builtFromColumns(all_columns._jdf)
+    for reading in t.readers():
+        with reading:
+            t.full("d")
+    twice = t.cache("u", lambda s: s.table("c").unionAll(s.table("c")))
+    assert not t.quiver or t.caches.builtFromColumns(twice._jdf)
+    for reading in t.readers("row", "fused"):
+        with reading:
+            t.full("u")
+    t.cache("f", lambda s: s.table("c").where("id % 2 = 0").selectExpr("id + 1 i", "s", "r.y"))
+    for reading in t.readers("row", "fused"):
+        with reading:
+            t.full("f")
+
+
+@case()
+def joins_and_exchanges(t):
+    """Self joins, exchange reuse, coalesced and sampled cached tables, subqueries, windows, limits."""
+    t.cache("c", lambda s: s.range(0, 6000, 1, 4).selectExpr("id", "id % 100 k", "concat('s', id % 50) s", "if(id % 7 = 0, null, id) n"))
+    t.conf("spark.sql.autoBroadcastJoinThreshold", -1)
+    for reading in t.readers("row", "fused"):
+        with reading:
+            t.same("select a.k, count(*) from c a join c b on a.k = b.k group by a.k", reads=None)
+            t.same("select k, sum(n) from c group by k union all select k, sum(n) from c group by k", reads=None)
+            t.same("select * from c where id in (select max(id) from c group by s)", reads=None)
+            t.same("select s, n, sum(n) over (partition by s order by id) from c", reads=None)
+            t.same("select id, s from c order by s, id limit 17", order="list", reads=None)
+            t.same("select id, s from c limit 5000", order="set", reads=None)
+            t.same("select /*+ coalesce(1) */ * from c", order="list", reads=None)
+            t.same("select /*+ repartition(3, k) */ id, k from c", reads=None)
+            t.same("select s, collect_list(n) from (select * from c order by id) group by s", reads=None)
+            t.same("select * from c a left anti join (select id from c where n is null) b on a.id = b.id", reads=None)
+            t.same("select count(distinct s), approx_count_distinct(k) from c", reads=None)
+            t.same("select explode(array(id, n)) from c where k = 3", reads=None)

@@ -1,0 +1,154 @@
+"""What the plugin decides when an application starts, and what it says: one spark-submit each, its whole log read."""
+
+import json
+import subprocess
+import zipfile
+from dataclasses import dataclass
+
+import pytest
+from harness import groups, submit
+
+RIGHT = ["4900", str(sum(range(100, 5000))), "s999", f"{sum(range(100, 5000))}.00"]
+
+
+@dataclass
+class Run:
+    code: int
+    log: str
+    found: dict
+
+    def lines(self, *words: str) -> list[str]:
+        return [line for line in self.log.splitlines() if all(w in line for w in words)]
+
+    def stored_by_quiver(self) -> bool:
+        assert self.code == 0, self.log[-6000:]
+        assert self.found["answer"] == RIGHT
+        quiver = self.found["serializers"] == [groups.SERIALIZER] and self.found["batches"] == [groups.BATCH]
+        spark = self.found["serializers"] == [groups.SPARK_SERIALIZER] and self.found["batches"] == [groups.SPARK_BATCH]
+        assert quiver != spark, self.found
+        return quiver
+
+    def off_with_one_warning(self, *words: str) -> None:
+        """Spark's own format, and one warning with the reason and the way out."""
+        assert not self.stored_by_quiver()
+        warnings = self.lines("WARN", "Quiver")
+        assert len(warnings) == 1, warnings
+        assert all(w in warnings[0] for w in words), warnings
+        assert self.found["status"].startswith("off: ")
+        assert "Quiver" not in self.found["plan"]
+
+
+@pytest.fixture
+def run(request, tmp_path):
+    if request.config.getoption("format") != "quiver":
+        pytest.skip("about the plugin")
+
+    def start(confs: dict[str, str] | None = None, jar=None, plugin: bool = True) -> Run:
+        line = submit.command(groups.Group(plugin=plugin), "quiver", tmp_path, confs or {})
+        if jar is not None:
+            at = line.index("--jars") + 1
+            line[at] = ",".join([str(jar), *line[at].split(",")[1:]])
+        line.append(str(submit.ROOT / "tests" / "spark" / "startup_app.py"))
+        done = subprocess.run(line, cwd=tmp_path, env=submit.environment(), capture_output=True, text=True, timeout=300)
+        log = done.stdout + done.stderr
+        found = [json.loads(x[6:]) for x in done.stdout.splitlines() if x.startswith("FOUND ")]
+        return Run(done.returncode, log, found[0] if found else {})
+
+    return start
+
+
+def test_on(run):
+    """The arguments of `make spark-conf` are enough; the log says so in one line, the plan shows it."""
+    got = run()
+    assert got.stored_by_quiver()
+    version = (submit.ROOT / "VERSION").read_text().strip()
+    assert len(got.lines("INFO", f"Quiver {version} is on")) == 1, got.lines("Quiver")
+    assert got.lines("WARN", "uiver") == []
+    assert (got.found["status"], got.found["version"]) == ("on", version)
+    assert "Quiver" in got.found["plan"]
+
+
+def test_keeps_other_extensions(run):
+    got = run({"spark.sql.extensions": "org.apache.spark.sql.ExampleOfNoSuchExtension"})
+    assert got.stored_by_quiver() and "Quiver" in got.found["plan"]
+
+
+def test_library_that_cannot_load(run, tmp_path):
+    garbage = tmp_path / "libquiver.so"
+    garbage.write_bytes(b"this is no library" * 100)
+    got = run({"spark.driver.extraJavaOptions": f"-Dquiver.native.path={garbage}"})
+    got.off_with_one_warning(str(garbage), "quiver.native.path")
+
+
+def test_library_path_that_does_not_exist(run, tmp_path):
+    got = run({"spark.driver.extraJavaOptions": f"-Dquiver.native.path={tmp_path}/nowhere.so"})
+    got.off_with_one_warning("nowhere.so", "quiver.native.path")
+
+
+def test_jar_without_a_library(run, tmp_path):
+    """As on a platform that the jar has no library for."""
+    arguments = submit.quiver_arguments()
+    bare = tmp_path / "bare.jar"
+    with zipfile.ZipFile(arguments[1]) as whole, zipfile.ZipFile(bare, "w") as without:
+        for entry in whole.infolist():
+            if "/native/" not in entry.filename:
+                without.writestr(entry, whole.read(entry))
+    run(jar=bare).off_with_one_warning("linux-x86_64")
+
+
+def test_library_that_was_changed(run, tmp_path):
+    """A library in the jar that does not have the checksum beside it is not loaded."""
+    arguments = submit.quiver_arguments()
+    changed = tmp_path / "changed.jar"
+    with zipfile.ZipFile(arguments[1]) as whole, zipfile.ZipFile(changed, "w") as other:
+        for entry in whole.infolist():
+            data = whole.read(entry)
+            other.writestr(entry, data[:-1] + bytes([data[-1] ^ 1]) if entry.filename.endswith(".so") else data)
+    run(jar=changed).off_with_one_warning("SHA-256")
+
+
+def test_switched_off(run):
+    run({"spark.quiver.enabled": "false"}).off_with_one_warning("spark.quiver.enabled")
+
+
+def test_other_serializer_of_the_user(run):
+    got = run({"spark.sql.cache.serializer": groups.SPARK_SERIALIZER})
+    got.off_with_one_warning("spark.sql.cache.serializer", groups.SPARK_SERIALIZER)
+
+
+def test_serializer_by_hand_and_plugin(run):
+    assert run({"spark.sql.cache.serializer": groups.SERIALIZER}).stored_by_quiver()
+
+
+def test_serializer_by_hand_without_plugin(run):
+    assert run({"spark.sql.cache.serializer": groups.SERIALIZER}, plugin=False).stored_by_quiver()
+
+
+def test_kryo_without_our_registrator(run):
+    kryo = {"spark.serializer": "org.apache.spark.serializer.KryoSerializer", "spark.kryo.registrationRequired": "true"}
+    run(kryo).off_with_one_warning("spark.kryo.registrationRequired", groups.REGISTRATOR)
+
+
+@pytest.mark.parametrize(
+    "key,value,words",
+    [
+        ("spark.quiver.compression.codec", "gzip", ("pack", "zstd", "lz4", "none")),
+        ("spark.quiver.compression.zstd.level", "99", ("1", "22")),
+        ("spark.quiver.enabled", "maybe", ("true", "false")),
+        ("spark.quiver.batch.maxBytes", "-5", ()),
+    ],
+)
+def test_wrong_values(run, key, value, words):
+    """The application does not start with a setting that means nothing; the message lists what would."""
+    got = run({key: value})
+    assert got.code != 0
+    said = got.lines(key, value)
+    assert said and any(all(w in line for w in words) for line in said), got.log[-3000:]
+
+
+def test_unknown_setting(run):
+    """A misspelt key is warned about, with the key that was meant."""
+    got = run({"spark.quiver.compresion.codec": "lz4"})
+    assert got.stored_by_quiver()
+    warnings = got.lines("WARN", "spark.quiver.compresion.codec")
+    assert len(warnings) == 1 and "spark.quiver.compression.codec" in warnings[0], warnings
