@@ -17,6 +17,8 @@ export JAVA_HOME ?= $(shell dirname "$$(dirname "$$(readlink -f "$$(command -v j
 # jni.h, for go vet and go test; build.sh sets its own.
 export CGO_CFLAGS ?= -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/$(shell uname -s | tr A-Z a-z)
 
+# jni.h, for tools that compile the C files outside of build.sh
+GO_ENV := CGO_CFLAGS="-O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux"
 PYTHON := $(QUIVER_CACHE)/venv/bin/python
 JAR_NAME := quiver-spark-$(SPARK)_2.13-$(VERSION).jar
 JAR := java/target/$(JAR_NAME)
@@ -24,7 +26,7 @@ DIST := dist/$(JAR_NAME)
 PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider $(if $(T),-k '$(T)')
 GO_SOURCES := go.mod go.sum VERSION build.sh $(wildcard *.go) \
   $(shell find native jni -type f -not -name '*_test.go' \( -name '*.go' -o -name '*.[chsS]' -o -name '*.map' \))
-JAVA_SOURCES := java/pom.xml $(shell find java/src/main -type f)
+JAVA_SOURCES := java/pom.xml LICENSE NOTICE $(wildcard licenses/*.txt) $(shell find java/src/main -type f)
 
 MAKEFLAGS += --no-print-directory
 SHELL := bash
@@ -95,12 +97,12 @@ test: test-go test-abi test-java test-spark ## all of the following
 .PHONY: test-go
 test-go: ## go vet, gofmt, unit tests, and again under the race detector
 	$(call say,go vet and gofmt)
-	go vet ./...
+	$(GO_ENV) go vet ./...
 	@unformatted=$$(gofmt -l native jni *.go); [ -z "$$unformatted" ] || { echo "gofmt needed: $$unformatted" >&2; exit 1; }
 	$(call say,go test)
-	go test ./...
+	$(GO_ENV) go test ./...
 	$(call say,go test -race)
-	go test -race -short ./native/...
+	$(GO_ENV) go test -race -short ./native/...
 
 .PHONY: test-abi
 test-abi: build/libquiver.so build/hooks/libquiver.so ## the C ABI from Python; pyarrow reads what is stored (T=expression)
@@ -131,6 +133,12 @@ lint: ## shell and Python sources
 	$(PYTHON) -m ruff check tests
 	$(PYTHON) -m ruff format --check tests
 	bash -n build.sh tests/tools/*.sh tests/bench/*.sh .ci/run
+
+##### documentation
+
+.PHONY: docs
+docs: $(JAR) fetch ## docs/configuration.md, generated from the settings
+	java -cp "java/target/classes:$(SPARK_HOME)/jars/*" io.github.quiverspark.conf.SettingsDocs docs/configuration.md
 
 ##### benchmarks
 

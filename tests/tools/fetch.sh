@@ -3,7 +3,7 @@
 #
 # usage: tests/tools/fetch.sh spark [VERSION]     a Spark distribution (the pip package has everything spark-submit needs)
 #        tests/tools/fetch.sh python              a virtual environment with tests/requirements.txt
-#        tests/tools/fetch.sh tpch SCALE          TPC-H tables as Parquet
+#        tests/tools/fetch.sh tpch SCALE [FILES]  TPC-H tables as Parquet, 2 files each unless told otherwise
 #
 # QUIVER_CACHE names another cache folder, which several clones may share. Everything is made under a temporary name and
 # renamed when complete (the environment, which cannot be moved, gets a stamp instead), so an interrupted run leaves nothing
@@ -46,7 +46,7 @@ fetch_python() {
 }
 
 fetch_tpch() {
-  local scale=$1 dest=$cache/tpch-$1
+  local scale=$1 files=$2 dest=$cache/tpch-$1
   [ -d "$dest" ] && return
   fetch_python
   say "TPC-H lineitem, orders and customer at scale $scale -> $dest"
@@ -54,8 +54,7 @@ fetch_tpch() {
   tmp=$(mktemp -d "$cache/tpch-$scale.XXXXXX")
   # shellcheck disable=SC2064
   trap "rm -rf '$tmp'" EXIT
-  # two files a table: each task of a two-core machine gets one
-  "$cache/venv/bin/tpchgen-cli" -s "$scale" --format=parquet --tables=lineitem,orders,customer --parts=2 --output-dir="$tmp/data"
+  "$cache/venv/bin/tpchgen-cli" -s "$scale" --format=parquet --tables=lineitem,orders,customer --parts="$files" --output-dir="$tmp/data"
   [ -d "$dest" ] || mv -T "$tmp/data" "$dest"
   rm -rf "$tmp"
   trap - EXIT
@@ -64,6 +63,6 @@ fetch_tpch() {
 case ${1:-} in
   spark) fetch_spark "${2:-4.1.4}" ;;
   python) fetch_python ;;
-  tpch) fetch_tpch "${2:?scale}" ;;
+  tpch) fetch_tpch "${2:?scale}" "${3:-2}" ;;
   *) sed -n '2,11p' "$0" >&2; exit 2 ;;
 esac

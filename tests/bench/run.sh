@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs the cache-format benchmark in BENCH_DIR over Quiver (every codec) and Spark's own format, round after round, and joins the results.
+#
+# usage: tests/bench/run.sh [--rounds N] [--codecs "pack zstd"] [arguments of the benchmark's run.sh, such as --quick or --only REGEX]
+# env:   BENCH_DIR   the benchmark (default ../shared/bench); must have run.sh, join.py and contenders/spark41-default.conf
+#        BENCH_OUT   where results go (default build/bench)
+#        QUIVER_JAR  the jar (default the one in dist/)
+# Needs SPARK_HOME and QUIVER_CACHE, which make sets. TPC-H lineitem at scale 0.5 is fetched unless --quick or --only leaves it out.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+bench=$(cd "${BENCH_DIR:-$root/../shared/bench}" && pwd) || { echo "set BENCH_DIR to the benchmark's folder" >&2; exit 2; }
+out=${BENCH_OUT:-$root/build/bench}
+rounds=1 codecs="pack zstd lz4 none" lineitem=1 rest=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --rounds) rounds=$2; shift 2 ;;
+    --codecs) codecs=$2; shift 2 ;;
+    --quick) lineitem=; rest+=("$1"); shift ;;
+    --only) [[ $2 == *lineitem* ]] || lineitem=; rest+=("$1" "$2"); shift 2 ;;
+    *) rest+=("$1"); shift ;;
+  esac
+done
+export SPARK41_HOME=${SPARK41_HOME:-${SPARK_HOME:?}}
+export QUIVER_JAR=${QUIVER_JAR:-$root/dist/quiver-spark-4.1_2.13-$(cat "$root/VERSION").jar}
+# the benchmark's own folder may be read-only
+export BENCH_BUILD=$out/build
+mkdir -p "$out"
+if [ -n "$lineitem" ]; then
+  "$root/tests/tools/fetch.sh" tpch 0.5 8
+  rest+=(--lineitem "${QUIVER_CACHE:-$root/.cache}/tpch-0.5/lineitem")
+fi
+
+run() { # contender file, round
+  local name
+  name=$(basename "$1" .conf)
+  echo "[bench] round $2 of $rounds: $name" >&2
+  if ! "$bench/run.sh" "$1" "$out/$name.r$2.json" "${rest[@]}" > "$out/$name.r$2.log" 2>&1; then
+    tail -n 30 "$out/$name.r$2.log" >&2
+    return 1
+  fi
+}
+
+rm -f "$out"/*.json
+for round in $(seq "$rounds"); do
+  run "$bench/contenders/spark41-default.conf" "$round"
+  for codec in $codecs; do run "$root/tests/bench/contenders/quiver-$codec.conf" "$round"; done
+done
+for unit in "" --cpu; do
+  python3 "$bench/join.py" $unit "$out"/*.json > "$out/table${unit/--/-}.md"
+done
+cat "$out/table.md"
+echo "[bench] written: $out/table.md (wall time), $out/table-cpu.md (process CPU time)" >&2
