@@ -155,8 +155,12 @@ func decodeRecord(d *Decoder, b stored) (arrow.RecordBatch, error) {
 
 func TestRoundTripEveryTypeAndCodec(t *testing.T) {
 	s := sparkSchema(t, sparkTypes...)
+	sizes := []int{0, 1, 7, 64, 1000, 10001}
+	if testing.Short() {
+		sizes = []int{0, 1, 7, 300}
+	}
 	for _, name := range ipc.CodecNames() {
-		for _, n := range []int{0, 1, 7, 64, 1000, 10001} {
+		for _, n := range sizes {
 			for _, nulls := range []int{0, 20, 100} {
 				t.Run(fmt.Sprintf("%s/%d/%d", name, n, nulls), func(t *testing.T) {
 					var mem memory.Checked
@@ -485,8 +489,11 @@ func TestDamagedBatches(t *testing.T) {
 			good := copyBatch(b)
 			enc.Close()
 			r := rand.New(rand.NewPCG(7, 7))
-			failed := 0
-			for i := range 3000 {
+			failed, rounds := 0, 3000
+			if testing.Short() {
+				rounds = 600
+			}
+			for i := range rounds {
 				bad := stored{header: append([]byte(nil), good.header...)}
 				for _, seg := range good.segments {
 					bad.segments = append(bad.segments, append([]byte(nil), seg...))
@@ -500,8 +507,8 @@ func TestDamagedBatches(t *testing.T) {
 					}
 				}
 			}
-			if failed < 300 {
-				t.Fatalf("only %d of 3000 damaged batches were noticed", failed)
+			if failed < rounds/10 {
+				t.Fatalf("only %d of %d damaged batches were noticed", failed, rounds)
 			}
 			if mem.Live() != 0 {
 				t.Fatal("leak")
