@@ -303,8 +303,8 @@ func TestColumnLongerThanASegmentIsSplit(t *testing.T) {
 	var mem memory.Checked
 	b := array.NewRecordBuilder(arrowmem.DefaultAllocator, s.Arrow())
 	r := rand.New(rand.NewPCG(3, 3))
-	big := make([]byte, 20<<20)
-	for i := 0; i < len(big); i += 4 {
+	big := make([]byte, MaxSegment/2+1<<20)
+	for i := 0; i < len(big); i += 64 {
 		big[i] = byte(r.Uint32())
 	}
 	for i := range int64(3) {
@@ -319,7 +319,7 @@ func TestColumnLongerThanASegmentIsSplit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if name == ipc.CodecNone && len(batch.Segments) != 2+4 {
+		if name == ipc.CodecNone && len(batch.Segments) != 2+2 {
 			t.Fatalf("%d segments", len(batch.Segments))
 		}
 		projections3(t, s, rec, copyBatch(batch), &mem)
