@@ -27,7 +27,8 @@ def level_none(t):
     assert df.count() == 100
     for reading in t.readers("row", "fused"):
         with reading:
-            t.full("c") if t.reader == "row" else t.same("select sum(id), max(s) from c", reads=None)
+            t.same("select * from c", order="partition", reads=None)
+            t.same("select sum(id), max(s) from c where id > 5", reads=None)
 
 
 @case()

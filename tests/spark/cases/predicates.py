@@ -54,14 +54,15 @@ def batches_of_only_nan_and_zeros(t, kind):
 def collated_strings(t, collation):
     """Field report 2. Bounds in byte order say nothing about strings with a collation."""
     batches_of(t, 2)
-    t.cache("c", lambda s: s.range(0, 5, 1, 1).selectExpr("id", f"concat(chr(304), cast(id as string)) collate {collation} s"))
+    t.cache("c", lambda s: s.range(0, 5, 1, 1).selectExpr("id", f"concat('\u0130', cast(id as string)) collate {collation} s"))
     t.cache("e", lambda s: s.range(0, 60, 1, 1).selectExpr("id", f"(if(id % 2 = 0, 'NAME ', 'Name ') || id) collate {collation} s"))
     right = 5 if collation == "UTF8_LCASE" else None
     for reading in t.readers("row", "fused"):
         with reading:
-            sql = "select count(*) from c where startswith(s, 'i' || chr(775))"
+            # lower case of a dotted capital I is two characters
+            sql = "select count(*) from c where startswith(s, 'i\u0307')"
             t.value(sql, right) if right is not None else t.same(sql, reads=None)
-            for condition in ("s = 'nAME 7'", "s > 'NAME 30'", "s <= 'name 5'", "s in ('NAME 1', 'x')", "startswith(s, 'nam')", "s like 'Na%'"):
+            for condition in ("s = 'nAME 7'", "s > 'NAME 30'", "s <= 'name 5'", "s in ('NAME 1', 'x')", "startswith(s, 'nam')"):
                 t.same(f"select id from e where {condition}")
     # the uncached answers are not trivially empty
     assert t.raw.sql("select * from e where s > 'NAME 30'").count() > 0
