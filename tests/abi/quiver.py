@@ -1,6 +1,7 @@
 """The C ABI of libquiver (jni/quiver.h) from Python, through ctypes. Memory is copied out at once; nothing is kept."""
 
 import ctypes as C
+import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -249,7 +250,7 @@ class Decoder(_Handle):
         if buffer.source == 0:
             return None
         whole = C.string_at(buffer.data, buffer.length) if buffer.source == 1 else batch.segments[buffer.segment]
-        assert 0 <= offset and offset + length <= len(whole), "a buffer reaches beyond its array"
+        assert offset >= 0 and offset + length <= len(whole), "a buffer reaches beyond its array"
         return whole[offset : offset + length]
 
     def rows(self, batch: Batch, target: int = 1 << 18, capacity: int = 1000) -> list[bytes]:
@@ -269,4 +270,4 @@ class Decoder(_Handle):
         )
         data = block.copy() if n.value else b""
         bounds = [0, *ends[: n.value]]
-        return [data[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [data[a:b] for a, b in itertools.pairwise(bounds)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-UTC = dt.timezone.utc
+UTC = dt.UTC
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ SAMPLES = {
     "string": Sample("string", pa.string(), lambda i: ("", "\u00fc\U0001f3f9", "x" * 300, f"name {i}")[min(i % 10, 3)]),
     "binary": Sample("binary", pa.binary(), lambda i: bytes([i % 256, 0, 255]) * (i % 5)),
     "date": Sample("date", pa.date32(), lambda i: dt.date(1, 1, 1) + dt.timedelta(days=i * 700 % 3652058)),
-    "timestamp": Sample("timestamp", pa.timestamp("us", "UTC"), lambda i: dt.datetime(1969, 12, 31, 23, tzinfo=UTC) + dt.timedelta(seconds=i)),
+    "timestamp": Sample(
+        "timestamp", pa.timestamp("us", "UTC"), lambda i: dt.datetime(1969, 12, 31, 23, tzinfo=UTC) + dt.timedelta(seconds=i)
+    ),
     "timestamp_ntz": Sample("timestamp_ntz", pa.timestamp("us"), lambda i: dt.datetime(1500, 1, 1) + dt.timedelta(hours=i)),
     "time": Sample("time(6)", pa.time64("ns"), lambda i: i * 1_000_003_000 % 86_400_000_000_000),
     "day_time": Sample("interval day to second", pa.duration("us"), lambda i: dt.timedelta(microseconds=i * 12345 - 100)),
     "array": Sample(_array("long"), pa.list_(pa.int64()), lambda i: [None if k % 3 == 1 else i * k for k in range(i % 6)]),
-    "array_array": Sample(
-        _array(_array("string")), pa.list_(pa.list_(pa.string())), lambda i: [None, [], ["a", None, f"s{i}"]][: i % 4]
-    ),
+    "array_array": Sample(_array(_array("string")), pa.list_(pa.list_(pa.string())), lambda i: [None, [], ["a", None, f"s{i}"]][: i % 4]),
     "array_struct": Sample(
         _array(_struct(a="integer", b="string")),
         pa.list_(pa.struct([("a", pa.int32()), ("b", pa.string())])),
@@ -87,7 +87,11 @@ SAMPLES = {
     "struct": Sample(
         _struct(a="long", b="string", c=_struct(d="boolean", e="decimal(20,3)")),
         pa.struct([("a", pa.int64()), ("b", pa.string()), ("c", pa.struct([("d", pa.bool_()), ("e", pa.decimal128(20, 3))]))]),
-        lambda i: {"a": i, "b": None if i % 3 else f"s{i}", "c": None if i % 4 == 0 else {"d": i % 2 == 0, "e": decimal.Decimal(i).scaleb(-3)}},
+        lambda i: {
+            "a": i,
+            "b": None if i % 3 else f"s{i}",
+            "c": None if i % 4 == 0 else {"d": i % 2 == 0, "e": decimal.Decimal(i).scaleb(-3)},
+        },
     ),
     "void": Sample("void", pa.null(), lambda i: None),
     "array_void": Sample(_array("void"), pa.list_(pa.null()), lambda i: [None] * (i % 3)),

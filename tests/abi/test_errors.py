@@ -239,9 +239,8 @@ def test_allocations_are_counted(library):
 def test_panics_become_errors(kind):
     """In the build with test hooks a failure inside Go comes out as an error, and the next call works."""
     hooks = Library(Path(__file__).parents[2] / "build" / "hooks" / "libquiver.so")
-    with Encoder(hooks, SCHEMA, f"codec=zstd\ninject={kind}") as encoder:
-        with fails(INTERNAL):
-            encoder.columns(record_batch(10, *NAMES))
+    with Encoder(hooks, SCHEMA, f"codec=zstd\ninject={kind}") as encoder, fails(INTERNAL):
+        encoder.columns(record_batch(10, *NAMES))
     batch = record_batch(10, *NAMES)
     with Encoder(hooks, SCHEMA) as encoder, Decoder(hooks, SCHEMA, range(len(NAMES))) as decoder:
         assert decoder.arrow(encoder.columns(batch)).num_rows == 10

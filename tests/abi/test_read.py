@@ -49,7 +49,9 @@ def test_vectors(library, codec):
         (2**31 - 1, True, "\u00fc", [5]),
     ]
     arrow = [SAMPLES[n].arrow for n in ("integer", "boolean", "string", "array")]
-    batch = pa.RecordBatch.from_arrays([pa.array(c, type=t) for c, t in zip(zip(*rows, strict=True), arrow, strict=True)], names=list("abcd"))
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array(c, type=t) for c, t in zip(zip(*rows, strict=True), arrow, strict=True)], names=list("abcd")
+    )
     with Encoder(library, schema, f"codec={codec}") as encoder, Decoder(library, schema, range(4)) as decoder:
         count, _, nodes = decoder.vectors(encoder.columns(batch))
     assert count == 4 and len(nodes) == 5

@@ -8,8 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import queries  # noqa: E402
-from pyspark.sql import SparkSession  # noqa: E402
+import queries
+from pyspark.sql import SparkSession
 
 
 def median_ms(body, rounds: int) -> float:

@@ -299,7 +299,10 @@ def struct_of_nulls_over_required_fields(t):
             T.StructField("e", T.ArrayType(inner, False), False),
         ]
     )
-    data = [(i, None if i % 2 else (i, f"b{i}"), None if i % 3 == 0 else {"k": None if i % 5 else (i, "v")}, [(i, "x")] * (i % 3)) for i in range(300)]
+    data = [
+        (i, None if i % 2 else (i, f"b{i}"), None if i % 3 == 0 else {"k": None if i % 5 else (i, "v")}, [(i, "x")] * (i % 3))
+        for i in range(300)
+    ]
     t.cache("c", lambda s: s.createDataFrame(data, schema))
     for reading in t.readers():
         with reading:
@@ -337,7 +340,9 @@ def codecs_side_by_side(t):
     tables = ("pack", "zstd", "lz4", "none")
     for codec in tables:
         t.conf("spark.quiver.compression.codec", codec)
-        t.cache(f"c_{codec}", lambda s: s.range(0, 12000, 1, 2).selectExpr("id", "concat('s', id % 100) s", "cast(id / 3 as decimal(12,3)) d"))
+        t.cache(
+            f"c_{codec}", lambda s: s.range(0, 12000, 1, 2).selectExpr("id", "concat('s', id % 100) s", "cast(id / 3 as decimal(12,3)) d")
+        )
     for enabled in ("true", "false"):
         t.conf("spark.quiver.enabled", enabled)
         for reading in t.readers():

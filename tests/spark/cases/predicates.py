@@ -119,7 +119,9 @@ def strings(t):
     batches_of(t, 40)
     t.cache(
         "c",
-        lambda s: s.range(0, 200, 1, 2).selectExpr("id", "if(id >= 100 and id < 150, null, substr(sha2(cast(id as string), 256), 1, cast(id % 30 as int))) s"),
+        lambda s: s.range(0, 200, 1, 2).selectExpr(
+            "id", "if(id >= 100 and id < 150, null, substr(sha2(cast(id as string), 256), 1, cast(id % 30 as int))) s"
+        ),
     )
     values = [r[0] for r in t.raw.sql("select distinct s from c where s is not null order by s").collect()]
     for reading in t.readers("row", "fused", aqe=(False,)):
@@ -229,7 +231,12 @@ def pruning_reads_fewer_rows(t):
 def prunes_what_spark_cannot(t):
     """Long IN lists, NOT, null-safe equality, casts that keep order, prefix LIKE: batches are dropped for each."""
     batches_of(t, 100)
-    t.cache("c", lambda s: s.range(0, 10000, 1, 1).selectExpr("id", "cast(id as int) k", "lpad(cast(id as string), 6, '0') s", "if(id < 5000, null, id) n"))
+    t.cache(
+        "c",
+        lambda s: s.range(0, 10000, 1, 1).selectExpr(
+            "id", "cast(id as int) k", "lpad(cast(id as string), 6, '0') s", "if(id < 5000, null, id) n"
+        ),
+    )
     conditions = [
         f"id in ({', '.join(str(100 + i) for i in range(40))})",
         "not (id < 9900)",

@@ -38,11 +38,10 @@ def count_touches_no_payload(t):
 @case()
 def tpch(t):
     """TPC-H 1, 3 and 6 over cached lineitem, orders and customer."""
+    import sys
     from pathlib import Path
 
     from harness import submit
-
-    import sys
 
     sys.path.insert(0, str(Path(submit.ROOT) / "tests" / "demo"))
     import queries
@@ -105,7 +104,12 @@ def scan_metrics(t):
 @case()
 def cache_of_a_cache(t):
     """A cached table made from a cached table: built from its vectors, of another codec, then read by all readers."""
-    columns = ["id", "if(id % 3 = 0, null, concat('s', id % 77)) s", "array(id, null) a", "named_struct('x', id, 'y', cast(id as decimal(25,2))) r"]
+    columns = [
+        "id",
+        "if(id % 3 = 0, null, concat('s', id % 77)) s",
+        "array(id, null) a",
+        "named_struct('x', id, 'y', cast(id as decimal(25,2))) r",
+    ]
     t.cache("c", lambda s: s.range(0, 12000, 1, 3).selectExpr(*columns, "map(id, 'm') m", "cast(null as int) n"))
     if t.quiver:
         t.conf("spark.quiver.compression.codec", "zstd" if t.codec != "zstd" else "none")

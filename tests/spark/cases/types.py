@@ -61,7 +61,7 @@ VALUES = {
     "calendar_interval": "make_interval(0, cast(id % 100 as int), 0, cast(-id % 77 as int), 0, 0, cast(id as decimal(18,6)) / 3)",
     "time": "case id % 50 when 0 then time'00:00:00' when 1 then time'23:59:59.999999' else"
     " make_time(cast(id % 24 as int), cast(id % 60 as int), cast(id % 59 + 0.123456 as decimal(16,6))) end",
-    "variant": "parse_json(concat('{\"id\":', id, ',\"tags\":[\"a\",', id % 7, ',null],\"t\":\"', repeat('x', cast(id % 30 as int)), '\"}'))",
+    "variant": """parse_json(concat('{"id":', id, ',"tags":["a",', id % 7, ',null],"t":"', repeat('x', cast(id % 30 as int)), '"}'))""",
     "array_variant": "array(parse_json(cast(id as string)), null)",
     "char": "cast(concat('c', id % 100) as char(12))",
     "varchar": "cast(concat('c', id) as varchar(12))",

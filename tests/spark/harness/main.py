@@ -10,13 +10,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from harness import groups, registry  # noqa: E402
-from harness.tables import Tables  # noqa: E402
-from pyspark.sql import SparkSession  # noqa: E402
+from pyspark.sql import SparkSession
+
+from harness import groups, registry
+from harness.tables import Tables
 
 
 def split(case_id: str) -> tuple[str, str, list[str]]:
-    """"module::name[param-codec]" -> module, name, [param, codec]."""
+    """ "module::name[param-codec]" -> module, name, [param, codec]."""
     module, _, rest = case_id.partition("::")
     name, _, axis = rest.rstrip("]").partition("[")
     return module, name, axis.split("-") if axis else []
