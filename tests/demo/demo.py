@@ -35,8 +35,9 @@ def run(title: str, arguments: list[str], codecs: str, data: Path, scratch: Path
     line += [str(HERE / "run.py"), "--data", str(data), "--out", str(out), "--codecs", codecs, "--rounds", str(rounds)]
     env = {**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     with log.open("w") as errors:
-        process = subprocess.Popen(line, cwd=scratch, env=env, stdout=errors, stderr=subprocess.PIPE, text=True)
-        for text in process.stderr:
+        # spark-submit passes on what the Python program prints, on either stream, on its own standard output
+        process = subprocess.Popen(line, cwd=scratch, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for text in process.stdout:
             errors.write(text)
             if text.startswith("[demo]"):
                 print(text, end="", file=sys.stderr, flush=True)
@@ -80,8 +81,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder with the tables as Parquet")
     parser.add_argument("--jar", type=Path, required=True)
-    parser.add_argument("--codecs", default="pack,zstd,lz4,none")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--codecs", default="pack,zstd")
+    parser.add_argument("--rounds", type=int, default=3)
     args = parser.parse_args()
     data = args.data.resolve()
     quiver = ["--jars", str(args.jar.resolve()), "--conf", "spark.plugins=io.github.quiverspark.QuiverPlugin"]

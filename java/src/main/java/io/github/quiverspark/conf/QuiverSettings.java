@@ -30,7 +30,7 @@ public final class QuiverSettings {
           + " cached already stays readable and is read through Spark's own scan node; new relations are still stored by Quiver,"
           + " because Spark fixes the cache serializer of an application when it first caches something.");
 
-  public static final Setting<String> CODEC = Setting.ofChoice(PREFIX + "compression.codec", "zstd",
+  public static final Setting<String> CODEC = Setting.ofChoice(PREFIX + "compression.codec", "pack",
       List.of("pack", "zstd", "lz4", "none"), Scope.RUN_TIME,
       "How column data is compressed. `pack`: light-weight encodings chosen for each buffer from a sample. `zstd` and `lz4`: standard"
           + " Arrow IPC body compression. `none`: plain Arrow buffers, which are read in place. Taken when a relation is cached; batches"
