@@ -38,7 +38,7 @@ say = @echo "[make] $(1)" >&2
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' Makefile
 	@echo "  One test: make test-spark T='decimal and zstd'; make test-abi T=corrupt; go test ./native/row -run Name;"
 	@echo "            cd java && mvn -q test -Dtest=Name. Variables: SPARK=$(SPARK) SCALE=$(SCALE) QUIVER_CACHE=.cache"
 
@@ -120,6 +120,11 @@ test-spark: fetch dist build/hooks/libquiver.so ## integration tests through spa
 	@tests/tools/fetch.sh tpch 0.01
 	$(call say,spark-submit tests)
 	$(PYTEST) tests/spark
+
+.PHONY: test-spark-full
+test-spark-full: fetch dist build/hooks/libquiver.so ## the same with every codec in every case; test-spark takes pack and one other by turns
+	@tests/tools/fetch.sh tpch 0.01
+	$(PYTEST) tests/spark --every-codec
 
 .PHONY: test-spark-reference
 test-spark-reference: fetch ## the same cases with Spark's own cache format: proves the expected answers

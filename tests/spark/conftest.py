@@ -1,6 +1,8 @@
 """Turns the cases in cases/ into pytest items; each group of cases runs inside one spark-submit application."""
 
+import re
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from harness.process import Application  # noqa: E402
 def pytest_addoption(parser):
     parser.addoption("--format", choices=["quiver", "spark"], default="quiver", help="cache format under test")
     parser.addoption("--readers", default="row,fused,columnar", help="only these readers")
+    parser.addoption("--every-codec", action="store_true", help="all codecs of each case instead of pack and one other, by turns")
 
 
 def pytest_configure(config):
@@ -68,6 +71,21 @@ class CaseItem(pytest.Item):
 
 class CaseFailure(Exception):
     pass
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without --every-codec or -k, a case runs with pack and one of the other codecs, which depends on the case's name only."""
+    if config.getoption("every_codec") or config.getoption("keyword"):
+        return
+    others = ("zstd", "lz4", "none")
+    left_out = []
+    for item in items:
+        match = re.fullmatch(r"(.*[\[-])(zstd|lz4|none)\]", item.name)
+        if match and others[zlib.crc32(match[1].encode()) % len(others)] != match[2]:
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 def pytest_collection_finish(session):
