@@ -226,7 +226,7 @@ def strings_kept_across_batches(t):
             t.same("select id % 10 g, max(s), min(u) from c group by id % 10", reads=None)
 
 
-@case(codecs=("pack", "zstd"), params=["201", "1500", "8200"], group="small-heap")
+@case(codecs=("pack", "zstd"), params=["201", "1500", "8200"], group="wide")
 def wide(t, columns):
     """Field report 13 [SPARK-16664, SPARK-14138]: one column, the last, all of them."""
     n = int(columns)

@@ -32,6 +32,8 @@ GROUPS = {
     # negative scales need this at start-up; the rest of the types' cases do not
     "legacy": Group({"spark.sql.legacy.allowNegativeScaleOfDecimal": "true"}),
     "hooks": Group(hooks=True),
-    # little heap: 200 kB strings, wide relations
+    # large values in little heap
     "small-heap": Group(memory="1g"),
+    # plans of thousands of columns need heap, cached or not
+    "wide": Group(memory="4g"),
 }

@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("QUIVER_CACHE") or ROOT / ".cache")
 SPARK_HOME = Path(os.environ.get("SPARK_HOME") or CACHE / "spark-4.1.4" / "pyspark")
 PYTHON = CACHE / "venv" / "bin" / "python"
-WORK = ROOT / "build" / "spark-tests"
+#: logs, results and compiled helpers; QUIVER_TEST_OUT lets two runs go on side by side
+WORK = Path(os.environ.get("QUIVER_TEST_OUT") or ROOT / "build" / "spark-tests")
 TPCH = CACHE / "tpch-0.01"
 HOOKS_LIBRARY = ROOT / "build" / "hooks" / "libquiver.so"
 

@@ -54,13 +54,18 @@ public final class Caches {
   }
 
   /** What one stored batch is. */
-  private record Batch(String type, long rows, long decoded) implements Serializable {}
+  private record Batch(String type, long rows, long decoded) {}
 
   private static List<Batch> batches(Dataset<?> query) {
     List<Batch> all = new ArrayList<>();
     for (InMemoryRelation relation : relations(query)) {
-      all.addAll(relation.cacheBuilder().cachedColumnBuffers().toJavaRDD()
-          .map(b -> new Batch(b.getClass().getName(), b.numRows(), b.sizeInBytes())).collect());
+      // results of tasks are strings: with Kryo's registrationRequired a class of the harness would be refused
+      List<String> texts = relation.cacheBuilder().cachedColumnBuffers().toJavaRDD()
+          .map(b -> b.getClass().getName() + " " + b.numRows() + " " + b.sizeInBytes()).collect();
+      for (String text : texts) {
+        String[] parts = text.split(" ");
+        all.add(new Batch(parts[0], Long.parseLong(parts[1]), Long.parseLong(parts[2])));
+      }
     }
     return all;
   }

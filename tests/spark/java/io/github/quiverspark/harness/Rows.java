@@ -3,11 +3,9 @@ package io.github.quiverspark.harness;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -25,11 +23,8 @@ public final class Rows {
    */
   public static long[][] digests(Dataset<Row> query) {
     StructType schema = query.schema();
-    List<long[]> all = new ArrayList<>();
-    for (Partition p : partitions(query, rows -> List.of(digest(rows, schema)).iterator())) {
-      all.add(new long[] {p.rows, p.ordered, p.unordered, p.bytes});
-    }
-    return all.toArray(new long[0][]);
+    return run(query, () -> query.queryExecution().toRdd().toJavaRDD().mapPartitions(rows -> List.of(digest(rows, schema)).iterator())
+        .collect()).toArray(new long[0][]);
   }
 
   /** A hash of each row, in the order of the result. */
@@ -38,7 +33,7 @@ public final class Rows {
     return run(query, () -> query.queryExecution().toRdd().toJavaRDD().mapPartitions(rows -> {
       List<Long> hashes = new ArrayList<>();
       while (rows.hasNext()) {
-        hashes.add(digest(List.of(rows.next()).iterator(), schema).unordered);
+        hashes.add(digest(List.of(rows.next()).iterator(), schema)[2]);
       }
       return hashes.iterator();
     }).collect()).stream().mapToLong(Long::longValue).toArray();
@@ -61,18 +56,12 @@ public final class Rows {
     }, false).collect()).toArray(new String[0]);
   }
 
-  private record Partition(long rows, long ordered, long unordered, long bytes) implements Serializable {}
-
-  private static List<Partition> partitions(Dataset<Row> query, FlatMapFunction<Iterator<InternalRow>, Partition> f) {
-    return run(query, () -> query.queryExecution().toRdd().toJavaRDD().mapPartitions(f).collect());
-  }
-
   /** As an action of the Dataset would: with an execution id, so that tasks see the session's settings and the plan gets its metrics. */
   private static <T> T run(Dataset<Row> query, scala.Function0<T> body) {
     return SQLExecution$.MODULE$.withNewExecutionId(query.queryExecution(), scala.Option.empty(), body);
   }
 
-  private static Partition digest(Iterator<InternalRow> rows, StructType schema) throws IOException {
+  private static long[] digest(Iterator<InternalRow> rows, StructType schema) throws IOException {
     ByteArrayOutputStream buffer = new ByteArrayOutputStream();
     DataOutputStream out = new DataOutputStream(buffer);
     long n = 0;
@@ -91,7 +80,7 @@ public final class Rows {
       }
       n++;
     }
-    return new Partition(n, ordered, unordered, bytes);
+    return new long[] {n, ordered, unordered, bytes};
   }
 
   private static long hash(byte[] b) {
