@@ -1,20 +1,24 @@
 #!/usr/bin/env bash
-# Runs the cache-format benchmark in BENCH_DIR over Quiver (every codec) and Spark's own format, round after round, and joins the results.
+# Runs the cache-format benchmark in BENCH_DIR over Quiver, Spark's own formats and Comet's, round after round, and joins the results.
 #
-# usage: tests/bench/run.sh [--rounds N] [--codecs "pack zstd"] [arguments of the benchmark's run.sh, such as --quick or --only REGEX]
-# env:   BENCH_DIR   the benchmark (default ../shared/bench); must have run.sh, join.py and contenders/spark41-default.conf
+# usage: tests/bench/run.sh [--rounds N] [--codecs "pack zstd"] [--peers "spark41-default comet-lz4"] [arguments of the benchmark's run.sh]
+#        such as --quick, --only REGEX, --iters WARM TIMED, --cell-cap SECONDS. Peers are contender files of the benchmark; default: Spark's format.
+# env:   BENCH_DIR   the benchmark (default ../shared/bench); must have run.sh, join.py and contenders/*.conf
 #        BENCH_OUT   where results go (default build/bench)
+#        BENCH_NICE  priority of what is timed, e.g. -15 (root only)
 #        QUIVER_JAR  the jar (default the one in dist/)
-# Needs SPARK_HOME and QUIVER_CACHE, which make sets. TPC-H lineitem at scale 0.5 is fetched unless --quick or --only leaves it out.
+# Needs SPARK_HOME and QUIVER_CACHE, which make sets. Comet's jar, Spark 4.3 and TPC-H lineitem at scale 0.5 are fetched when they are needed.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bench=$(cd "${BENCH_DIR:-$root/../shared/bench}" && pwd) || { echo "set BENCH_DIR to the benchmark's folder" >&2; exit 2; }
 out=${BENCH_OUT:-$root/build/bench}
-rounds=1 codecs="pack zstd lz4 none" lineitem=1 rest=()
+cache=${QUIVER_CACHE:-$root/.cache}
+rounds=1 codecs="pack zstd lz4 none" peers="spark41-default" lineitem=1 rest=()
 while [ $# -gt 0 ]; do
   case $1 in
     --rounds) rounds=$2; shift 2 ;;
     --codecs) codecs=$2; shift 2 ;;
+    --peers) peers=$2; shift 2 ;;
     --quick) lineitem=; rest+=("$1"); shift ;;
     --only) [[ $2 == *lineitem* ]] || lineitem=; rest+=("$1" "$2"); shift 2 ;;
     *) rest+=("$1"); shift ;;
@@ -25,9 +29,17 @@ export QUIVER_JAR=${QUIVER_JAR:-$root/dist/quiver-spark-4.1_2.13-$(cat "$root/VE
 # the benchmark's own folder may be read-only
 export BENCH_BUILD=$out/build
 mkdir -p "$out"
+if [[ $peers == *comet* && -z ${COMET_JAR:-} ]]; then
+  "$root/tests/tools/fetch.sh" comet 1.2.0
+  export COMET_JAR=$cache/comet-spark-spark4.1_2.13-1.2.0.jar
+fi
+if [[ $peers == *spark43* && -z ${SPARK43_HOME:-} ]]; then
+  "$root/tests/tools/fetch.sh" spark 4.3.0
+  export SPARK43_HOME=$cache/spark-4.3.0/pyspark
+fi
 if [ -n "$lineitem" ]; then
   "$root/tests/tools/fetch.sh" tpch 0.5 8
-  rest+=(--lineitem "${QUIVER_CACHE:-$root/.cache}/tpch-0.5/lineitem")
+  rest+=(--lineitem "$cache/tpch-0.5/lineitem")
 fi
 
 run() { # contender file, round
@@ -42,7 +54,7 @@ run() { # contender file, round
 
 rm -f "$out"/*.json
 for round in $(seq "$rounds"); do
-  run "$bench/contenders/spark41-default.conf" "$round"
+  for peer in $peers; do run "$bench/contenders/$peer.conf" "$round"; done
   for codec in $codecs; do run "$root/tests/bench/contenders/quiver-$codec.conf" "$round"; done
 done
 for unit in "" --cpu; do

@@ -3,6 +3,7 @@
 #
 # usage: tests/tools/fetch.sh spark [VERSION]     a Spark distribution (the pip package has everything spark-submit needs)
 #        tests/tools/fetch.sh python              a virtual environment with tests/requirements.txt
+#        tests/tools/fetch.sh comet [VERSION]     Comet's jar for Spark 4.1, which the benchmark compares with
 #        tests/tools/fetch.sh tpch SCALE [FILES]  TPC-H tables as Parquet, 2 files each unless told otherwise
 #
 # QUIVER_CACHE names another cache folder, which several clones may share. Everything is made under a temporary name and
@@ -45,6 +46,13 @@ fetch_python() {
   say "Python packages are ready"
 }
 
+fetch_comet() {
+  local version=$1 artifact=comet-spark-spark4.1_2.13
+  [ -f "$cache/$artifact-$version.jar" ] && return
+  say "Comet $version -> $cache"
+  mvn -q -B dependency:copy -Dartifact="org.apache.datafusion:$artifact:$version" -DoutputDirectory="$cache" -Dmdep.overWriteIfNewer=true
+}
+
 fetch_tpch() {
   local scale=$1 files=$2 dest=$cache/tpch-$1
   [ -d "$dest" ] && return
@@ -63,6 +71,7 @@ fetch_tpch() {
 case ${1:-} in
   spark) fetch_spark "${2:-4.1.4}" ;;
   python) fetch_python ;;
+  comet) fetch_comet "${2:-1.2.0}" ;;
   tpch) fetch_tpch "${2:?scale}" "${3:-2}" ;;
-  *) sed -n '2,11p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,12p' "$0" >&2; exit 2 ;;
 esac
