@@ -2,27 +2,16 @@ package io.github.quiverspark.vector;
 
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.vectorized.ColumnarMap;
-import org.apache.spark.unsafe.Platform;
 
 /** Maps: ranges of a key vector (child 0) and a value vector (child 1). */
-public final class MapVector extends QuiverVector {
-  private final byte[] offsets;
-  private final long offsetsBase;
+public final class MapVector extends RangedVector {
   private final QuiverVector keys;
   private final QuiverVector values;
 
   MapVector(DataType type, Slots slots, byte[] offsets, int offsetsAt, QuiverVector keys, QuiverVector values) {
-    super(type, slots);
-    this.offsets = offsets;
-    this.offsetsBase = Platform.BYTE_ARRAY_OFFSET + (long) offsetsAt;
+    super(type, slots, offsets, offsetsAt);
     this.keys = keys;
     this.values = values;
-  }
-
-  /** First entry of slot {@code i}; {@code i} may be {@link #length} for the end of the last. */
-  public int offset(int i) {
-    assert i >= 0 && i <= length;
-    return Platform.getInt(offsets, offsetsBase + 4L * i);
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.github.quiverspark.write;
 
 import io.github.quiverspark.vector.ArrayVector;
 import io.github.quiverspark.vector.MapVector;
+import io.github.quiverspark.vector.RangedVector;
 import org.apache.arrow.vector.ValueVector;
 import org.apache.arrow.vector.complex.ListVector;
 import org.apache.arrow.vector.complex.StructVector;
@@ -25,11 +26,8 @@ interface RangeSource {
     if (v instanceof WritableColumnVector) {
       return new Writable((WritableColumnVector) v);
     }
-    if (v instanceof ArrayVector) {
-      return new OfArrays((ArrayVector) v);
-    }
-    if (v instanceof MapVector) {
-      return new OfMaps((MapVector) v);
+    if (v instanceof ArrayVector || v instanceof MapVector) {
+      return new Ours((RangedVector) v);
     }
     if (v.getClass() == ArrowColumnVector.class) {
       ValueVector arrow = ((ArrowColumnVector) v).getValueVector();
@@ -64,35 +62,11 @@ interface RangeSource {
     }
   }
 
-  /** Our arrays. */
-  final class OfArrays implements RangeSource {
-    private final ArrayVector v;
+  /** Our arrays and maps. */
+  final class Ours implements RangeSource {
+    private final RangedVector v;
 
-    private OfArrays(ArrayVector v) {
-      this.v = v;
-    }
-
-    @Override
-    public ColumnVector child(int i) {
-      return v.getChild(i);
-    }
-
-    @Override
-    public int start(int row) {
-      return v.offset(row);
-    }
-
-    @Override
-    public int size(int row) {
-      return v.offset(row + 1) - v.offset(row);
-    }
-  }
-
-  /** Our maps. */
-  final class OfMaps implements RangeSource {
-    private final MapVector v;
-
-    private OfMaps(MapVector v) {
+    private Ours(RangedVector v) {
       this.v = v;
     }
 
