@@ -1,17 +1,23 @@
 # Everything here works on a machine with Go, JDK 17, Maven, Python 3.11, gcc and make. `make help` lists the targets.
 
 VERSION := $(shell cat VERSION)
-# The Spark line to build for; one jar each.
+# The Spark line to build for and to test on; java/lines.tsv lists them.
 SPARK ?= 4.1
-SPARK_LINES := 4.1
+line = $(shell awk -F'\t' '$$1 == "$(SPARK)" && $(1) { print $$$(2); exit }' java/lines.tsv)
+SPARK_LINES := $(shell awk -F'\t' '!/^#/ && $$4 != "-" { print $$1 }' java/lines.tsv)
+SCALA ?= $(call line,1,2)
 # The Spark release that the tests and the demonstration run on.
-SPARK_RELEASE ?= 4.1.4
+SPARK_RELEASE ?= $(call line,$$4 != "-",4)
+ifeq ($(SPARK_RELEASE),)
+$(error SPARK=$(SPARK): there is a build for: $(SPARK_LINES))
+endif
 # TPC-H scale of the demonstration.
 SCALE ?= 0.1
 # Pytest expression: which of the tests in tests/ to run, e.g. T='decimal and zstd'.
 T ?=
 # Where downloads are kept; several clones may share one.
 export QUIVER_CACHE ?= $(CURDIR)/.cache
+export QUIVER_SPARK_LINE := $(SPARK)
 export SPARK_HOME := $(QUIVER_CACHE)/spark-$(SPARK_RELEASE)/pyspark
 export JAVA_HOME ?= $(shell dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")
 # jni.h, for go vet and go test; build.sh sets its own.
@@ -20,13 +26,21 @@ export CGO_CFLAGS ?= -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/$(shell u
 # jni.h, for tools that compile the C files outside of build.sh
 GO_ENV := CGO_CFLAGS="-O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux"
 PYTHON := $(QUIVER_CACHE)/venv/bin/python
-JAR_NAME := quiver-spark-$(SPARK)_2.13-$(VERSION).jar
-JAR := java/target/$(JAR_NAME)
-DIST := dist/$(JAR_NAME)
+# All jars, or that of one line: $(call jar,4.1_2.13)
+MODULES := $(shell awk -F'\t' '!/^\#/ { print $$1 "_" $$2 }' java/lines.tsv)
+jar = java/spark-$(1)/target/quiver-spark-$(1)-$(VERSION).jar
+dist = dist/quiver-spark-$(1)-$(VERSION).jar
+MODULE := $(SPARK)_$(SCALA)
+JAR := $(call jar,$(MODULE))
+DIST := $(call dist,$(MODULE))
+# Spark 4.3 is not on Maven Central: compiled against the jars of the pip package
+CLASSPATH_RELEASE := 4.3.0
+CLASSPATH_JAR := $(QUIVER_CACHE)/spark-$(CLASSPATH_RELEASE).classpath.jar
+MVN := mvn -q -B -f java/pom.xml -Dspark.classpath="$(CLASSPATH_JAR)"
 PYTEST := $(PYTHON) -m pytest -q -p no:cacheprovider $(if $(T),-k '$(T)')
 GO_SOURCES := go.mod go.sum VERSION build.sh $(wildcard *.go) \
   $(shell find native jni -type f -not -name '*_test.go' \( -name '*.go' -o -name '*.[chsS]' -o -name '*.map' \))
-JAVA_SOURCES := java/pom.xml LICENSE NOTICE $(wildcard licenses/*.txt) $(shell find java/src/main -type f)
+JAVA_SOURCES := java/pom.xml LICENSE NOTICE $(wildcard licenses/*.txt) $(shell find java/src/main java/shims -type f)
 
 MAKEFLAGS += --no-print-directory
 SHELL := bash
@@ -40,12 +54,12 @@ say = @echo "[make] $(1)" >&2
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' Makefile
 	@echo "  One test: make test-spark T='decimal and zstd'; make test-abi T=corrupt; go test ./native/row -run Name;"
-	@echo "            cd java && mvn -q test -Dtest=Name. Variables: SPARK=$(SPARK) SCALE=$(SCALE) QUIVER_CACHE=.cache"
+	@echo "            make test-java T=Name. Variables: SPARK=$(SPARK) SCALE=$(SCALE) QUIVER_CACHE=.cache"
 
 ##### building
 
 .PHONY: build
-build: $(JAR) ## the native library (build/) and the jar (java/target/)
+build: $(JAR) ## the native library (build/) and the jar (java/spark-LINE_SCALA/target/)
 
 build/libquiver.so: $(GO_SOURCES)
 	$(call say,native library)
@@ -57,22 +71,27 @@ build/hooks/libquiver.so: $(GO_SOURCES)
 	./build.sh --test-hooks
 	@touch $@
 
-$(JAR): build/libquiver.so $(JAVA_SOURCES)
-	$(call say,jar for Spark $(SPARK))
-	cd java && mvn -q -B -DskipTests package
-	@touch $@
+define module-rules
+$(call jar,$(1)): build/libquiver.so $(JAVA_SOURCES) java/spark-$(1)/pom.xml $(if $(filter 4.3%,$(1)),$(CLASSPATH_JAR))
+	$$(call say,jar for Spark $(1))
+	$(MVN) -pl spark-$(1) -DskipTests package
+	@touch $$@
+
+$(call dist,$(1)): $(call jar,$(1))
+	@mkdir -p dist
+	cp $$< $$@.tmp && mv $$@.tmp $$@
+endef
+$(foreach m,$(MODULES),$(eval $(call module-rules,$(m))))
+
+$(CLASSPATH_JAR):
+	@tests/tools/fetch.sh classpath $(CLASSPATH_RELEASE)
 
 .PHONY: dist
-dist: $(DIST) ## dist/quiver-spark-4.1_2.13-VERSION.jar, the one file users need
-
-$(DIST): $(JAR)
-	@mkdir -p dist
-	cp $(JAR) $@.tmp && mv $@.tmp $@
+dist: $(foreach m,$(MODULES),$(call dist,$(m))) ## dist/quiver-spark-LINE_SCALA-VERSION.jar for every line; users need one of them
 
 .PHONY: spark-conf
 spark-conf: ## the spark-submit arguments that switch Quiver on, one a line (SPARK=4.1)
-	@case ' $(SPARK_LINES) ' in *' $(SPARK) '*) ;; *) echo "SPARK=$(SPARK): there is a build for: $(SPARK_LINES)" >&2; exit 2;; esac
-	@$(MAKE) dist >&2
+	@$(MAKE) $(DIST) >&2
 	@printf '%s\n' --jars '$(CURDIR)/$(DIST)' --conf spark.plugins=io.github.quiverspark.QuiverPlugin
 
 ##### what is downloaded, once
@@ -85,7 +104,7 @@ fetch: ## download Spark and the Python packages into the cache
 ##### trying it
 
 .PHONY: demo
-demo: fetch dist ## TPC-H tables cached by Spark and by Quiver, answers compared, times and memory (SCALE=0.1)
+demo: fetch $(DIST) ## TPC-H tables cached by Spark and by Quiver, answers compared, times and memory (SCALE=0.1)
 	@tests/tools/fetch.sh tpch $(SCALE)
 	@$(PYTHON) tests/demo/demo.py --data "$(QUIVER_CACHE)/tpch-$(SCALE)" --jar $(DIST)
 
@@ -113,16 +132,16 @@ test-abi: build/libquiver.so build/hooks/libquiver.so ## the C ABI from Python; 
 .PHONY: test-java
 test-java: build/libquiver.so ## JUnit tests
 	$(call say,Java tests)
-	cd java && mvn -q -B test
+	$(MVN) -pl spark-4.1_2.13 $(if $(T),-Dtest="$(T)") test
 
 .PHONY: test-spark
-test-spark: fetch dist build/hooks/libquiver.so ## integration tests through spark-submit (T=expression picks cases)
+test-spark: fetch $(DIST) build/hooks/libquiver.so ## integration tests through spark-submit (T=expression picks cases)
 	@tests/tools/fetch.sh tpch 0.01
 	$(call say,spark-submit tests)
 	$(PYTEST) tests/spark
 
 .PHONY: test-spark-full
-test-spark-full: fetch dist build/hooks/libquiver.so ## the same with every codec in every case; test-spark takes pack and one other by turns
+test-spark-full: fetch $(DIST) build/hooks/libquiver.so ## the same with every codec in every case; test-spark takes pack and one other by turns
 	@tests/tools/fetch.sh tpch 0.01
 	$(PYTEST) tests/spark --every-codec
 
@@ -142,19 +161,21 @@ lint: ## shell and Python sources
 ##### documentation
 
 .PHONY: docs
-docs: $(JAR) fetch ## docs/configuration.md, generated from the settings
-	java -cp "java/target/classes:$(SPARK_HOME)/jars/*" io.github.quiverspark.conf.SettingsDocs docs/configuration.md
+docs: build/libquiver.so fetch ## docs/configuration.md, generated from the settings
+	$(MVN) -pl spark-4.1_2.13 -DskipTests test-compile
+	java -cp "java/spark-4.1_2.13/target/classes:java/spark-4.1_2.13/target/test-classes:$(SPARK_HOME)/jars/*" \
+	  io.github.quiverspark.conf.SettingsDocs docs/configuration.md
 
 ##### benchmarks
 
 .PHONY: bench
-bench: fetch dist ## all relations and codecs with the benchmark in BENCH_DIR (default ../shared/bench); about an hour
+bench: fetch $(DIST) ## all relations and codecs with the benchmark in BENCH_DIR (default ../shared/bench); about an hour
 	tests/bench/run.sh
 
 .PHONY: bench-quick
-bench-quick: fetch dist ## flat relation only, few rounds
+bench-quick: fetch $(DIST) ## flat relation only, few rounds
 	tests/bench/run.sh --quick
 
 .PHONY: clean
 clean: ## remove what was built (not the downloads)
-	rm -rf build dist java/target
+	rm -rf build dist java/*/target

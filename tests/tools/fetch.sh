@@ -4,6 +4,7 @@
 # usage: tests/tools/fetch.sh spark [VERSION]     a Spark distribution (the pip package has everything spark-submit needs)
 #        tests/tools/fetch.sh python              a virtual environment with tests/requirements.txt
 #        tests/tools/fetch.sh comet [VERSION]     Comet's jar for Spark 4.1, which the benchmark compares with
+#        tests/tools/fetch.sh classpath [VERSION] a jar without classes that names the jars of that Spark, to compile against
 #        tests/tools/fetch.sh tpch SCALE [FILES]  TPC-H tables as Parquet, 2 files each unless told otherwise
 #
 # QUIVER_CACHE names another cache folder, which several clones may share. Everything is made under a temporary name and
@@ -53,6 +54,24 @@ fetch_comet() {
   mvn -q -B dependency:copy -Dartifact="org.apache.datafusion:$artifact:$version" -DoutputDirectory="$cache" -Dmdep.overWriteIfNewer=true
 }
 
+fetch_classpath() {
+  local version=$1 dest=$cache/spark-$1.classpath.jar
+  [ -f "$dest" ] && return
+  fetch_spark "$version"
+  local tmp
+  tmp=$(mktemp -d "$cache/classpath.XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf '$tmp'" EXIT
+  # one attribute, continued by a line break and a space: lines of a manifest have at most 72 bytes
+  { echo "Manifest-Version: 1.0"
+    (cd "$cache" && printf 'Class-Path:' && printf ' %s' "spark-$version"/pyspark/jars/*.jar) | sed 's/.\{70\}/&\n /g'
+    echo; } > "$tmp/manifest"
+  jar --create --file "$tmp/classpath.jar" --manifest "$tmp/manifest"
+  mv "$tmp/classpath.jar" "$dest"
+  rm -rf "$tmp"
+  trap - EXIT
+}
+
 fetch_tpch() {
   local scale=$1 files=$2 dest=$cache/tpch-$1
   [ -d "$dest" ] && return
@@ -71,7 +90,8 @@ fetch_tpch() {
 case ${1:-} in
   spark) fetch_spark "${2:-4.1.4}" ;;
   python) fetch_python ;;
+  classpath) fetch_classpath "${2:-4.3.0}" ;;
   comet) fetch_comet "${2:-1.2.0}" ;;
   tpch) fetch_tpch "${2:?scale}" "${3:-2}" ;;
-  *) sed -n '2,12p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,13p' "$0" >&2; exit 2 ;;
 esac

@@ -9,10 +9,12 @@ from .groups import Group
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = Path(os.environ.get("QUIVER_CACHE") or ROOT / ".cache")
+#: the Spark line under test, which make sets together with SPARK_HOME
+LINE = os.environ.get("QUIVER_SPARK_LINE") or "4.1"
 SPARK_HOME = Path(os.environ.get("SPARK_HOME") or CACHE / "spark-4.1.4" / "pyspark")
 PYTHON = CACHE / "venv" / "bin" / "python"
 #: logs, results and compiled helpers; QUIVER_TEST_OUT lets two runs go on side by side
-WORK = Path(os.environ.get("QUIVER_TEST_OUT") or ROOT / "build" / "spark-tests")
+WORK = Path(os.environ.get("QUIVER_TEST_OUT") or ROOT / "build" / "spark-tests") / LINE
 TPCH = CACHE / "tpch-0.01"
 HOOKS_LIBRARY = ROOT / "build" / "hooks" / "libquiver.so"
 
@@ -24,7 +26,7 @@ def quiver_arguments() -> list[str]:
     given = os.environ.get("QUIVER_SPARK_CONF")
     if given:
         return Path(given).read_text().split("\n")[:4]
-    done = subprocess.run(["make", "-s", "spark-conf", "SPARK=4.1"], cwd=ROOT, capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(["make", "-s", "spark-conf", f"SPARK={LINE}"], cwd=ROOT, capture_output=True, text=True, timeout=1200)
     if done.returncode:
         raise RuntimeError(f"make spark-conf failed:\n{done.stdout}{done.stderr}")
     return done.stdout.splitlines()

@@ -8,6 +8,7 @@ import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.nativelib.NativeLoader;
 import io.github.quiverspark.write.WriteCounters;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
@@ -80,14 +81,14 @@ public final class QuiverPlugin implements SparkPlugin {
       if (reason != null) {
         conf.set(QuiverSettings.STATUS.key(), "off: " + reason);
         LOG.warn("Quiver {} is off, relations are cached in Spark's own format: {}", QuiverBuild.version(), reason);
-        return Map.of(ACTIVE, "false");
+        return Collections.singletonMap(ACTIVE, "false");
       }
       conf.set(SERIALIZER_KEY, QuiverCachedBatchSerializer.class.getName());
       conf.set(EXTENSIONS_KEY, withExtension(conf.get(EXTENSIONS_KEY, "")));
       conf.set(QuiverSettings.STATUS.key(), "on");
       // INFO is what spark-submit shows unless told otherwise; shells show warnings only, and there SET spark.quiver.status answers
       LOG.info("Quiver {} is on: relations are cached in Arrow format (codec {})", QuiverBuild.version(), QuiverSettings.CODEC.read(conf));
-      return Map.of(ACTIVE, "true");
+      return Collections.singletonMap(ACTIVE, "true");
     }
 
     @Override
@@ -99,7 +100,7 @@ public final class QuiverPlugin implements SparkPlugin {
   /** A comma-separated list of extensions with ours in it, last unless the user placed it. */
   static String withExtension(String extensions) {
     String ours = QuiverSessionExtension.class.getName();
-    if (extensions.isBlank()) {
+    if (extensions.trim().isEmpty()) {
       return ours;
     }
     boolean present = Arrays.stream(extensions.split(",")).map(String::trim).anyMatch(ours::equals);

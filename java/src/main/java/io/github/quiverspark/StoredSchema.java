@@ -18,7 +18,7 @@ import scala.collection.Seq;
 public final class StoredSchema {
   private static final int REMEMBERED = 256;
   // The same few relations are asked about whenever a query over them is planned; making the JSON of a wide one takes milliseconds.
-  private static final Map<StructType, StoredSchema> CACHE = new LinkedHashMap<>(16, 0.75f, true) {
+  private static final Map<StructType, StoredSchema> CACHE = new LinkedHashMap<StructType, StoredSchema>(16, 0.75f, true) {
     private static final long serialVersionUID = 1L;
 
     @Override

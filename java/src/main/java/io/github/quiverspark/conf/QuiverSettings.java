@@ -2,18 +2,21 @@ package io.github.quiverspark.conf;
 
 import io.github.quiverspark.conf.Setting.Scope;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkConf;
 import org.apache.spark.internal.config.ConfigBuilder;
 import org.apache.spark.internal.config.ConfigEntry;
+import org.apache.spark.internal.config.TypedConfigBuilder;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.internal.SQLConf$;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import scala.jdk.javaapi.CollectionConverters;
+import scala.collection.JavaConverters;
 
 /**
  * Every {@code spark.quiver.*} setting, in one table; {@code docs/configuration.md} is generated from it
@@ -31,7 +34,7 @@ public final class QuiverSettings {
           + " because Spark fixes the cache serializer of an application when it first caches something.");
 
   public static final Setting<String> CODEC = Setting.ofChoice(PREFIX + "compression.codec", "pack",
-      List.of("pack", "zstd", "lz4", "none"), Scope.RUN_TIME,
+      Arrays.asList("pack", "zstd", "lz4", "none"), Scope.RUN_TIME,
       "How column data is compressed. `pack`: light-weight encodings chosen for each buffer from a sample. `zstd` and `lz4`: standard"
           + " Arrow IPC body compression. `none`: plain Arrow buffers, which are read in place. Taken when a relation is cached; batches"
           + " carry their codec, so that relations of different codecs live side by side.");
@@ -59,7 +62,8 @@ public final class QuiverSettings {
       "Version of Quiver; set by the plugin when the application starts.");
 
   private static final List<Setting<?>> ALL =
-      List.of(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED, MEMORY_LIMIT, STATUS, VERSION);
+      Collections.unmodifiableList(
+      Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED, MEMORY_LIMIT, STATUS, VERSION));
 
   private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
   private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
@@ -95,7 +99,7 @@ public final class QuiverSettings {
    * once for each, of settings that do not exist.
    */
   public static String encoderOptions(SQLConf conf) {
-    warnOfUnknown(CollectionConverters.asJava(conf.getAllConfs()).keySet());
+    warnOfUnknown(JavaConverters.mapAsJavaMapConverter(conf.getAllConfs()).asJava().keySet());
     return "codec=" + CODEC.read(conf) + "\nzstd.level=" + ZSTD_LEVEL.read(conf);
   }
 
@@ -179,7 +183,7 @@ public final class QuiverSettings {
       }
       boolean fixed = setting.scope() == Scope.START || setting.scope() == Scope.OUTPUT;
       ConfigBuilder builder = fixed ? SQLConf.buildStaticConf(setting.key()) : SQLConf.buildConf(setting.key());
-      var typed = builder.doc(setting.doc()).version("").stringConf().transform(text -> {
+      TypedConfigBuilder<String> typed = builder.doc(setting.doc()).version("").stringConf().transform(text -> {
         setting.parse(text);
         return text;
       });

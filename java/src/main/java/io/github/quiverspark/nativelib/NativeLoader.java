@@ -3,18 +3,21 @@ package io.github.quiverspark.nativelib;
 import io.github.quiverspark.QuiverException;
 import io.github.quiverspark.conf.QuiverBuild;
 import io.github.quiverspark.conf.QuiverSettings;
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -145,13 +148,13 @@ public final class NativeLoader {
     SparkEnv env = SparkEnv.get();
     if (env != null) {
       try {
-        parents.add(Path.of(Utils.getLocalDir(env.conf())));
+        parents.add(Paths.get(Utils.getLocalDir(env.conf())));
       } catch (Exception e) {
         // also IOException, which Scala does not declare; an unusable local directory is no reason to give up
         LOG.debug("no local directory of Spark to use", e);
       }
     }
-    Path temporary = Path.of(System.getProperty("java.io.tmpdir", "."));
+    Path temporary = Paths.get(System.getProperty("java.io.tmpdir", "."));
     if (!parents.contains(temporary)) {
       parents.add(temporary);
     }
@@ -168,7 +171,7 @@ public final class NativeLoader {
         if (in == null) {
           throw new QuiverException(describe("the jar is incomplete: " + resource + ".sha256 is missing"));
         }
-        expected = new String(in.readAllBytes(), StandardCharsets.US_ASCII).trim().split("\\s+")[0];
+        expected = new BufferedReader(new InputStreamReader(in, StandardCharsets.US_ASCII)).readLine().split("\\s+")[0];
       }
       try (InputStream in = NativeLoader.class.getResourceAsStream(resource)) {
         copyVerified(in, expected, copy);
@@ -190,7 +193,7 @@ public final class NativeLoader {
       throw new IllegalStateException(e);
     }
     Files.copy(new DigestInputStream(in, digest), target);
-    String actual = HexFormat.of().formatHex(digest.digest());
+    String actual = String.format("%064x", new BigInteger(1, digest.digest()));
     if (!actual.equalsIgnoreCase(expected)) {
       throw new IOException("the copied library is damaged (disk full?): SHA-256 is " + actual + ", should be " + expected);
     }

@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Operating system, processor and C library of this process, in the words that resource names and messages use. */
 final class Platform {
-  private static final Path MAPS = Path.of("/proc/self/maps");
+  private static final Path MAPS = Paths.get("/proc/self/maps");
   private static final Pattern GLIBC = Pattern.compile("GNU C Library [^\\n]*version ([0-9]+\\.[0-9]+)");
 
   private Platform() {}
@@ -74,7 +75,7 @@ final class Platform {
       }
       String file = line.substring(slash);
       if (file.matches(".*/libc(-[0-9.]+)?\\.so(\\.6)?")) {
-        String version = glibcVersion(Path.of(file));
+        String version = glibcVersion(Paths.get(file));
         return version == null ? "glibc" : "glibc " + version;
       }
     }
@@ -92,7 +93,7 @@ final class Platform {
 
   private static String maps() {
     try {
-      return Files.isReadable(MAPS) ? Files.readString(MAPS, StandardCharsets.ISO_8859_1) : "";
+      return Files.isReadable(MAPS) ? new String(Files.readAllBytes(MAPS), StandardCharsets.ISO_8859_1) : "";
     } catch (IOException e) {
       return "";
     }

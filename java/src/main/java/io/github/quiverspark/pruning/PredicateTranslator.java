@@ -1,6 +1,7 @@
 package io.github.quiverspark.pruning;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
@@ -82,7 +83,7 @@ final class PredicateTranslator {
   private BatchTest all(Expression left, Expression right, boolean outcome) {
     BatchTest a = translate(left, outcome);
     BatchTest b = translate(right, outcome);
-    return a == null ? b : b == null ? a : new BatchTest.All(List.of(a, b));
+    return a == null ? b : b == null ? a : new BatchTest.All(Arrays.asList(a, b));
   }
 
   private BatchTest either(Expression left, Expression right, boolean outcome) {

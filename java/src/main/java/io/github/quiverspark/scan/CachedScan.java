@@ -1,22 +1,17 @@
 package io.github.quiverspark.scan;
 
-import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
-import org.apache.spark.sql.catalyst.plans.logical.Statistics;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
-import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.execution.ExplainUtils;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
-import org.apache.spark.sql.execution.columnar.InMemoryTableScanLike;
 import scala.Function1;
 import scala.Option;
 import scala.collection.Iterator;
-import scala.collection.immutable.IndexedSeq;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
 import scala.runtime.ScalaRunTime$;
@@ -28,24 +23,21 @@ import scala.runtime.ScalaRunTime$;
  * <p>Several methods are declared only because in Java a class's method wins over the default of an interface, so that what Spark's
  * traits for leaves override has to be overridden again.
  */
-abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
+abstract class CachedScan extends CacheStageScan {
   private static final long serialVersionUID = 1L;
 
-  /** Spark's scan of the same columns, predicates and relation. Some operators ship their plan to executors, which ask for its output. */
-  protected final InMemoryTableScanExec spark;
-
-  CachedScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
-    this.spark = new InMemoryTableScanExec(attributes, predicates, relation);
+  CachedScan(scala.collection.Seq<Attribute> attributes, scala.collection.Seq<Expression> predicates, InMemoryRelation relation) {
+    super(new InMemoryTableScanExec(attributes.toSeq(), predicates.toSeq(), relation));
   }
 
   /** The columns read, in order. */
   public final Seq<Attribute> attributes() {
-    return spark.attributes();
+    return Plans.immutable(spark.attributes());
   }
 
   /** The query's filter, as conjuncts; batches are pruned by it, rows are not filtered. */
   public final Seq<Expression> predicates() {
-    return spark.predicates();
+    return Plans.immutable(spark.predicates());
   }
 
   /** The relation read. */
@@ -55,7 +47,7 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
 
   @Override
   public final Seq<Attribute> output() {
-    return spark.output();
+    return Plans.immutable(spark.output());
   }
 
   @Override
@@ -65,7 +57,7 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
 
   @Override
   public final Seq<SortOrder> outputOrdering() {
-    return spark.outputOrdering();
+    return Plans.immutable(spark.outputOrdering());
   }
 
   @Override
@@ -73,8 +65,10 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
     return true;
   }
 
+  /** The erased type: Scala 2.12 and 2.13 mean different sequences. */
   @Override
-  public final Option<Seq<String>> vectorTypes() {
+  @SuppressWarnings("rawtypes")
+  public final Option vectorTypes() {
     return spark.vectorTypes();
   }
 
@@ -84,30 +78,13 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
     return spark.doCanonicalize();
   }
 
-  // ---- InMemoryTableScanLike: stages of adaptive execution
-
-  @Override
-  public final boolean isMaterialized() {
-    return spark.isMaterialized();
-  }
-
-  @Override
-  public final RDD<CachedBatch> baseCacheRDD() {
-    return spark.baseCacheRDD();
-  }
-
-  @Override
-  public final Statistics runtimeStatistics() {
-    return spark.runtimeStatistics();
-  }
-
   // ---- the cached plan below
 
   /** For EXPLAIN. The erased type, since Spark's classes declare two element types that Java cannot reconcile. */
   @Override
   @SuppressWarnings({"rawtypes", "unchecked"})
   public final Seq innerChildren() {
-    return spark.innerChildren();
+    return Plans.immutable((scala.collection.Seq<?>) spark.innerChildren());
   }
 
   /**
@@ -117,7 +94,7 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
   @Override
   @SuppressWarnings("unchecked")
   public final Seq<SparkPlan> subqueries() {
-    return (Seq<SparkPlan>) super.subqueries().toList().$colon$colon(relation().cachedPlan());
+    return super.subqueries().toList().$colon$colon(relation().cachedPlan());
   }
 
   // ---- leaf node
@@ -132,8 +109,13 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
     return this;
   }
 
-  @Override
-  public final SparkPlan withNewChildrenInternal(IndexedSeq<SparkPlan> newChildren) {
+  // Abstract in Spark, with the one sequence for Scala 2.12 and the other for 2.13.
+
+  public final SparkPlan withNewChildrenInternal(scala.collection.IndexedSeq<SparkPlan> newChildren) {
+    return this;
+  }
+
+  public final SparkPlan withNewChildrenInternal(scala.collection.immutable.IndexedSeq<SparkPlan> newChildren) {
     return this;
   }
 
@@ -201,7 +183,12 @@ abstract class CachedScan extends SparkPlan implements InMemoryTableScanLike {
   @Override
   public final String simpleStringWithNodeId() {
     return super.simpleStringWithNodeId()
-        + " (columnarIn=" + relation().cacheBuilder().supportsColumnarInput() + ", columnarOut=" + supportsColumnar() + ")";
+        + " (columnarIn=" + columnarInput() + ", columnarOut=" + supportsColumnar() + ")";
+  }
+
+  private boolean columnarInput() {
+    SparkPlan cached = relation().cachedPlan();
+    return cached.supportsColumnar() && relation().cacheBuilder().serializer().supportsColumnarInput(cached.output());
   }
 
   @Override

@@ -16,15 +16,19 @@ final class Plans {
 
   /** The plan with its children replaced; the same object if none of them is. */
   static SparkPlan mapChildren(SparkPlan plan, UnaryOperator<SparkPlan> f) {
-    Seq<SparkPlan> children = plan.children();
-    if (children.isEmpty()) {
+    if (plan.children().isEmpty()) {
       return plan;
     }
-    return (SparkPlan) plan.withNewChildren(children.map(new AbstractFunction1<SparkPlan, SparkPlan>() {
+    return (SparkPlan) plan.mapChildren(new AbstractFunction1<SparkPlan, SparkPlan>() {
       @Override
       public SparkPlan apply(SparkPlan child) {
         return f.apply(child);
       }
-    }).toSeq());
+    });
+  }
+
+  /** The sequence as the immutable one that it is, or a copy: Scala 2.12's plain {@code Seq} promises less than 2.13's. */
+  static <A> Seq<A> immutable(scala.collection.Seq<A> items) {
+    return items instanceof Seq ? (Seq<A>) items : items.toList();
   }
 }

@@ -19,7 +19,7 @@ import scala.Function2;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 import scala.collection.immutable.Map;
-import scala.collection.immutable.Seq;
+import scala.collection.Seq;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction2;
 
@@ -36,7 +36,8 @@ public final class QuiverScan extends CachedScan {
   private transient volatile ScanMetrics scanMetrics;
 
   /** Called by Spark too, by reflection, to copy the node with other expressions. */
-  public QuiverScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
+  public QuiverScan(
+      Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
     super(attributes, predicates, relation);
     this.rowsOnly = rowsOnly();
   }
@@ -144,7 +145,7 @@ public final class QuiverScan extends CachedScan {
       if (input.hasNext()) {
         partitions.add(1);
       }
-      return new AbstractIterator<>() {
+      return new AbstractIterator<CachedBatch>() {
         @Override
         public boolean hasNext() {
           return input.hasNext();

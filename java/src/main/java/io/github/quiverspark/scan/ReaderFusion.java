@@ -11,11 +11,10 @@ import org.apache.spark.sql.execution.ColumnarToRowTransition;
 import org.apache.spark.sql.execution.SortExec;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.WholeStageCodegenExec;
-import org.apache.spark.sql.execution.adaptive.TableCacheQueryStageExec;
 import org.apache.spark.sql.execution.joins.ShuffledHashJoinExec;
 import org.apache.spark.sql.execution.joins.SortMergeJoinExec;
 import scala.collection.Iterator;
-import scala.collection.immutable.Seq;
+import scala.collection.Seq;
 
 /**
  * Puts a ColumnarToRowExec above cached scans whose parent has generated code, so that the vectors are read by the parent's own loop
@@ -44,11 +43,11 @@ final class ReaderFusion extends Rule<SparkPlan> {
     if (child instanceof QuiverScan && child.supportsColumnar()) {
       return new ColumnarToRowExec(child);
     }
-    if (child instanceof TableCacheQueryStageExec && ((TableCacheQueryStageExec) child).plan() instanceof QuiverScan
-        && child.supportsColumnar()) {
+    SparkPlan staged = CacheStageScan.ofStage(child);
+    if (staged instanceof QuiverScan && child.supportsColumnar()) {
       // The stage has done its work. It would not tell generated code the classes of the scan's vectors, and code that knows only
       // ColumnVector dispatches anew for every value.
-      return new ColumnarToRowExec(((TableCacheQueryStageExec) child).plan());
+      return new ColumnarToRowExec(staged);
     }
     return child;
   }

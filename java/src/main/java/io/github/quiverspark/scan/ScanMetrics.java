@@ -3,14 +3,13 @@ package io.github.quiverspark.scan;
 import io.github.quiverspark.QuiverCachedBatch;
 import io.github.quiverspark.pruning.BatchFilter;
 import io.github.quiverspark.read.ReadObserver;
-import java.util.LinkedHashMap;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.execution.metric.SQLMetrics;
+import scala.Tuple2;
+import scala.collection.immutable.ListMap$;
 import scala.collection.immutable.Map;
-import scala.collection.immutable.Map$;
-import scala.jdk.javaapi.CollectionConverters;
 
 /** Metrics of one scan node, as the SQL tab of the UI and the event log show them. Shipped to the tasks, which add to them. */
 final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
@@ -29,21 +28,26 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
     batches = SQLMetrics.createMetric(sc, "cached batches read");
     batchesPruned = SQLMetrics.createMetric(sc, "cached batches pruned");
     rowsPruned = SQLMetrics.createMetric(sc, "rows pruned");
-    bytesRead = SQLMetrics.createSizeMetric(sc, "cached bytes read", 0);
-    bytesSkipped = SQLMetrics.createSizeMetric(sc, "cached bytes skipped", 0);
-    decodeTime = SQLMetrics.createNanoTimingMetric(sc, "decode time", 0);
+    bytesRead = NewMetrics.bytes(sc, "cached bytes read");
+    bytesSkipped = NewMetrics.bytes(sc, "cached bytes skipped");
+    decodeTime = NewMetrics.nanos(sc, "decode time");
   }
 
   Map<String, SQLMetric> asMap() {
-    java.util.Map<String, SQLMetric> map = new LinkedHashMap<>();
-    map.put("numOutputRows", rows);
-    map.put("numBatches", batches);
-    map.put("numBatchesPruned", batchesPruned);
-    map.put("numRowsPruned", rowsPruned);
-    map.put("bytesRead", bytesRead);
-    map.put("bytesSkipped", bytesSkipped);
-    map.put("decodeTime", decodeTime);
-    return Map$.MODULE$.from(CollectionConverters.asScala(map));
+    Map<String, SQLMetric> map = ListMap$.MODULE$.empty();
+    map = with(map, "numOutputRows", rows);
+    map = with(map, "numBatches", batches);
+    map = with(map, "numBatchesPruned", batchesPruned);
+    map = with(map, "numRowsPruned", rowsPruned);
+    map = with(map, "bytesRead", bytesRead);
+    map = with(map, "bytesSkipped", bytesSkipped);
+    return with(map, "decodeTime", decodeTime);
+  }
+
+  /** The two Scala lines declare different results, neither of which Java sees as a map of these types. */
+  @SuppressWarnings("unchecked")
+  private static Map<String, SQLMetric> with(Map<String, SQLMetric> map, String name, SQLMetric metric) {
+    return (Map<String, SQLMetric>) (Object) map.$plus(new Tuple2<>(name, metric));
   }
 
   @Override

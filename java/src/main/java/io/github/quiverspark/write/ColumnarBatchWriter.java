@@ -42,7 +42,7 @@ public final class ColumnarBatchWriter extends AbstractIterator<CachedBatch> {
   private boolean pull() {
     while (current == null || position >= current.numRows()) {
       if (current != null) {
-        NewerSpark.closeIfFreeable(current);
+        InputBatches.release(current);
         current = null;
       }
       if (!input.hasNext()) {

@@ -84,7 +84,7 @@ final class StagedBytes extends StagedColumn {
     if (kind == Kind.STRING) {
       append(v.getUTF8String(row));
     } else {
-      append(kind == Kind.GEO ? NewerSpark.geoBytes(v, row, type) : v.getBinary(row));
+      append(kind == Kind.GEO ? Geo.bytes(v, row, type) : v.getBinary(row));
     }
   }
 
@@ -218,7 +218,7 @@ final class StagedBytes extends StagedColumn {
     if (kind == Kind.STRING) {
       append(from.getUTF8String(ordinal));
     } else {
-      append(kind == Kind.GEO ? NewerSpark.geoBytes(from, ordinal, type) : from.getBinary(ordinal));
+      append(kind == Kind.GEO ? Geo.bytes(from, ordinal, type) : from.getBinary(ordinal));
     }
     endSlot();
   }

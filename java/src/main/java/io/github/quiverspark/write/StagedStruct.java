@@ -123,7 +123,7 @@ final class StagedStruct extends StagedColumn {
         appendInterval(from.getInterval(ordinal));
         break;
       case VARIANT:
-        byte[][] parts = NewerSpark.variantBytes(from, ordinal);
+        byte[][] parts = Variants.parts(from, ordinal);
         ((StagedBytes) children[0]).appendBytes(parts[0]);
         ((StagedBytes) children[1]).appendBytes(parts[1]);
         break;

@@ -92,7 +92,7 @@ class QuiverSettingsTest {
 
   @Test
   void documentationIsNotStale() throws Exception {
-    Path file = Path.of("..", "docs", "configuration.md");
+    Path file = Path.of("..", "..", "docs", "configuration.md");
     assertEquals(SettingsDocs.markdown(), Files.readString(file), "run `make docs`");
   }
 }

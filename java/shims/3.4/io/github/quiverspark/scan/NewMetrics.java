@@ -1,0 +1,18 @@
+package io.github.quiverspark.scan;
+
+import org.apache.spark.SparkContext;
+import org.apache.spark.sql.execution.metric.SQLMetric;
+import org.apache.spark.sql.execution.metric.SQLMetrics;
+
+/** Metrics of a scan, registered with Spark. */
+final class NewMetrics {
+  private NewMetrics() {}
+
+  static SQLMetric bytes(SparkContext sc, String name) {
+    return SQLMetrics.createSizeMetric(sc, name);
+  }
+
+  static SQLMetric nanos(SparkContext sc, String name) {
+    return SQLMetrics.createNanoTimingMetric(sc, name);
+  }
+}
