@@ -12,7 +12,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
-import scala.jdk.javaapi.CollectionConverters;
+import scala.collection.JavaConverters;
 
 /** Looks into cached relations. */
 public final class Caches {
@@ -21,7 +21,7 @@ public final class Caches {
   /** The cached relations that a query reads. */
   private static List<InMemoryRelation> relations(Dataset<?> query) {
     List<InMemoryRelation> found = new ArrayList<>();
-    for (LogicalPlan leaf : CollectionConverters.asJava(query.queryExecution().withCachedData().collectLeaves())) {
+    for (LogicalPlan leaf : JavaConverters.seqAsJavaListConverter(query.queryExecution().withCachedData().collectLeaves()).asJava()) {
       if (leaf instanceof InMemoryRelation relation) {
         found.add(relation);
       }
