@@ -24,7 +24,8 @@ class Tables:
         self.spark = spark
         self.sc = spark.sparkContext
         self.jvm = self.sc._jvm
-        self.raw = SparkSession(self.sc, getattr(self.jvm, "org.apache.spark.sql.classic.SparkSession")(self.sc._jsc.sc()))
+        session = "org.apache.spark.sql.SparkSession" if spark.version < "4" else "org.apache.spark.sql.classic.SparkSession"
+        self.raw = SparkSession(self.sc, getattr(self.jvm, session)(self.sc._jsc.sc()))
         self.group = group
         self.quiver = quiver
         self.wanted_readers = readers
