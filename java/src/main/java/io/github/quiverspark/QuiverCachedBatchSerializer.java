@@ -1,6 +1,7 @@
 package io.github.quiverspark;
 
 import io.github.quiverspark.pruning.BatchFilter;
+import io.github.quiverspark.read.Block;
 import io.github.quiverspark.read.ColumnarReader;
 import io.github.quiverspark.read.Projection;
 import io.github.quiverspark.read.ReadObserver;
@@ -32,6 +33,7 @@ import scala.collection.Iterator;
 import scala.collection.Seq;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
+import scala.runtime.AbstractFunction2;
 
 /**
  * Quiver as Spark's cache serializer: the value of {@code spark.sql.cache.serializer}, which {@link QuiverPlugin} sets.
@@ -174,12 +176,12 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
 
   /** Reads a projection of Quiver's batches as columnar batches; the observer, which is shipped to the tasks, is told of each. */
   public static RDD<ColumnarBatch> readColumnar(RDD<CachedBatch> input, Projection projection, ReadObserver observer) {
-    return map(input, new ReadBatches(projection, observer), ColumnarBatch.class);
+    return read(input, new ReadBatches(Block.cachedRdd(input), projection, observer), ColumnarBatch.class);
   }
 
   /** Reads a projection of Quiver's batches as UnsafeRows; the observer, which is shipped to the tasks, is told of each batch. */
   public static RDD<InternalRow> readRows(RDD<CachedBatch> input, Projection projection, ReadObserver observer) {
-    return map(input, new ReadRows(projection, observer), InternalRow.class);
+    return read(input, new ReadRows(Block.cachedRdd(input), projection, observer), InternalRow.class);
   }
 
   // ---- helpers
@@ -191,6 +193,10 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
 
   private static <A, B> RDD<B> map(RDD<A> input, Function1<Iterator<A>, Iterator<B>> f, Class<B> to) {
     return input.mapPartitions(f, true, ClassTag$.MODULE$.apply(to));
+  }
+
+  private static <B> RDD<B> read(RDD<CachedBatch> input, Function2<Object, Iterator<CachedBatch>, Iterator<B>> f, Class<B> to) {
+    return input.mapPartitionsWithIndex(f, true, ClassTag$.MODULE$.apply(to));
   }
 
   // Function classes instead of lambdas: Scala's Function1 is not serializable by itself.
@@ -224,36 +230,41 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
     }
   }
 
-  private static final class ReadBatches extends AbstractFunction1<Iterator<CachedBatch>, Iterator<ColumnarBatch>>
+  private static final class ReadBatches extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<ColumnarBatch>>
       implements Serializable {
     private static final long serialVersionUID = 1L;
+    private final int rdd;
     private final Projection projection;
     private final ReadObserver observer;
 
-    private ReadBatches(Projection projection, ReadObserver observer) {
+    private ReadBatches(int rdd, Projection projection, ReadObserver observer) {
+      this.rdd = rdd;
       this.projection = projection;
       this.observer = observer;
     }
 
     @Override
-    public Iterator<ColumnarBatch> apply(Iterator<CachedBatch> batches) {
-      return new ColumnarReader(projection, batches, observer);
+    public Iterator<ColumnarBatch> apply(Object partition, Iterator<CachedBatch> batches) {
+      return new ColumnarReader(projection, batches, Block.of(rdd, (Integer) partition), observer);
     }
   }
 
-  private static final class ReadRows extends AbstractFunction1<Iterator<CachedBatch>, Iterator<InternalRow>> implements Serializable {
+  private static final class ReadRows extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<InternalRow>>
+      implements Serializable {
     private static final long serialVersionUID = 1L;
+    private final int rdd;
     private final Projection projection;
     private final ReadObserver observer;
 
-    private ReadRows(Projection projection, ReadObserver observer) {
+    private ReadRows(int rdd, Projection projection, ReadObserver observer) {
+      this.rdd = rdd;
       this.projection = projection;
       this.observer = observer;
     }
 
     @Override
-    public Iterator<InternalRow> apply(Iterator<CachedBatch> batches) {
-      return new RowReader(projection, batches, observer);
+    public Iterator<InternalRow> apply(Object partition, Iterator<CachedBatch> batches) {
+      return new RowReader(projection, batches, Block.of(rdd, (Integer) partition), observer);
     }
   }
 }

@@ -33,7 +33,7 @@ final class BatchEncoder implements AutoCloseable {
       throw new QuiverException("encoder was given " + rows + " rows and encoded " + info[0]);
     }
     QuiverCachedBatch batch = new QuiverCachedBatch(rows, spec.types().length, info[1], encoded[0], encoded[1],
-        Arrays.copyOfRange(encoded, 2, encoded.length));
+        encoded[2], Arrays.copyOfRange(encoded, 3, encoded.length));
     WriteCounters.batchWritten(rows, batch.payloadBytes(), System.nanoTime() - start);
     return batch;
   }
