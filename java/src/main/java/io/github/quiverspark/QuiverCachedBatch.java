@@ -34,7 +34,8 @@ import org.apache.spark.util.SizeEstimator;
  *
  * <p>The wire form, the same for Java serialization and Kryo, big-endian:
  * <pre>
- *   int  magic 'QVCB'      int  wire version        int  rows            int  columns         long decoded size
+ *   int  magic 'QVCB'      int  wire version        int  rows            int  columns         int last (0, 1)
+ *   long decoded size
  *   int  header length     header bytes             int  stats length    stats bytes         int  checksums length   checksums
  *   int  segment count     for each segment: int length, bytes
  * </pre>
@@ -58,6 +59,7 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
 
   private int numRows;
   private int numColumns;
+  private boolean last;
   private long sizeInBytes;
   private byte[] header;
   private byte[] stats;
@@ -72,6 +74,7 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
   /**
    * @param numRows rows of the batch
    * @param numColumns top-level columns; {@code stats} has five fields for each
+   * @param last whether it is the last batch of its partition
    * @param sizeInBytes decoded size as Spark's column statistics count it
    * @param header encapsulated Arrow message without its body
    * @param stats bytes of the statistics UnsafeRow
@@ -79,9 +82,10 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
    * @param segments the message body, cut
    */
   public QuiverCachedBatch(
-      int numRows, int numColumns, long sizeInBytes, byte[] header, byte[] stats, byte[] checksums, byte[][] segments) {
+      int numRows, int numColumns, boolean last, long sizeInBytes, byte[] header, byte[] stats, byte[] checksums, byte[][] segments) {
     this.numRows = numRows;
     this.numColumns = numColumns;
+    this.last = last;
     this.sizeInBytes = sizeInBytes;
     this.header = Objects.requireNonNull(header, "header");
     this.stats = Objects.requireNonNull(stats, "stats");
@@ -97,6 +101,11 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
   /** Number of top-level columns. */
   public int numColumns() {
     return numColumns;
+  }
+
+  /** Whether this is the last batch of its partition; each partition has one, if need be a batch without rows. */
+  public boolean isLast() {
+    return last;
   }
 
   /** The decoded size, as Spark's column statistics count it; the same for every codec. */
@@ -217,6 +226,7 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
     out.writeInt(WIRE_VERSION);
     out.writeInt(numRows);
     out.writeInt(numColumns);
+    out.writeInt(last ? 1 : 0);
     out.writeLong(sizeInBytes);
     writeBytes(out, header);
     writeBytes(out, stats);
@@ -245,6 +255,7 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
       }
       numRows = checked("row count", in.readInt(), Integer.MAX_VALUE);
       numColumns = checked("column count", in.readInt(), Integer.MAX_VALUE / 5);
+      last = checked("last mark", in.readInt(), 1) == 1;
       sizeInBytes = in.readLong();
       if (sizeInBytes < 0) {
         throw new CorruptBatchException("batch has a decoded size of " + sizeInBytes);
@@ -306,7 +317,7 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
         (SizeEstimator.estimate(new Object[SAMPLE]) - SizeEstimator.estimate(new Object[0])) / SAMPLE;
     private static final long OBJECT_HEADER = SizeEstimator.estimate(new Object());
     // The header may end in four bytes that fields use (compressed class pointers); counting it whole errs by eight at most.
-    private static final long BATCH = round(OBJECT_HEADER + 2 * Integer.BYTES + Long.BYTES + 5 * REFERENCE);
+    private static final long BATCH = round(OBJECT_HEADER + 2 * Integer.BYTES + 1 + Long.BYTES + 5 * REFERENCE);
 
     private static long ofBytes(int length) {
       return round(ARRAY_HEADER + length);

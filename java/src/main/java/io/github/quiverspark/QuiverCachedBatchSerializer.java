@@ -31,6 +31,7 @@ import scala.Option;
 import scala.Predef$;
 import scala.collection.Iterator;
 import scala.collection.Seq;
+import scala.collection.immutable.Nil$;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractFunction2;
@@ -47,6 +48,8 @@ import scala.runtime.AbstractFunction2;
 public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSerializer {
   private static final long serialVersionUID = 1L;
   private static final Logger LOG = LoggerFactory.getLogger(QuiverCachedBatchSerializer.class);
+  @SuppressWarnings("unchecked")
+  private static final Seq<Expression> NO_PREDICATES = (Seq<Expression>) (Seq<?>) Nil$.MODULE$;
   private static final DefaultCachedBatchSerializer SPARK = new DefaultCachedBatchSerializer();
 
   /** Called by Spark, by reflection. */
@@ -149,7 +152,7 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
     if (!stored.isSupported()) {
       return SPARK.convertCachedBatchToColumnarBatch(input, cacheAttributes.toSeq(), selectedAttributes.toSeq(), conf);
     }
-    return readColumnar(input, Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
+    return readColumnar(whole(input, cacheAttributes, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
   }
 
   public RDD<ColumnarBatch> convertCachedBatchToColumnarBatch(
@@ -165,7 +168,7 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
     if (!stored.isSupported()) {
       return SPARK.convertCachedBatchToInternalRow(input, cacheAttributes.toSeq(), selectedAttributes.toSeq(), conf);
     }
-    return readRows(input, Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
+    return readRows(whole(input, cacheAttributes, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
   }
 
   public RDD<InternalRow> convertCachedBatchToInternalRow(
@@ -185,6 +188,11 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
   }
 
   // ---- helpers
+
+  /** Without pruning, whose filter does it, partitions are checked here to be whole. */
+  private static RDD<CachedBatch> whole(RDD<CachedBatch> input, Seq<Attribute> cacheAttributes, SQLConf conf) {
+    return conf.inMemoryPartitionPruning() ? input : read(input, BatchFilter.build(NO_PREDICATES, cacheAttributes), CachedBatch.class);
+  }
 
   private static void noteDelegated(StoredSchema stored) {
     WriteCounters.relationDelegated();

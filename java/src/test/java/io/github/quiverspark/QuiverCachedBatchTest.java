@@ -31,7 +31,8 @@ class QuiverCachedBatchTest {
   private static final int MAGIC_AT = 0;
   private static final int VERSION_AT = 4;
   private static final int ROWS_AT = 8;
-  private static final int HEADER_LENGTH_AT = 24;
+  private static final int LAST_AT = 16;
+  private static final int HEADER_LENGTH_AT = 28;
 
   private static QuiverCachedBatch batch(int... segmentLengths) {
     DataType[] types = new DataType[5];
@@ -46,7 +47,7 @@ class QuiverCachedBatchTest {
       random.nextBytes(segments[i]);
     }
     byte[] header = {-1, -1, -1, -1, 8, 0, 0, 0};
-    return new QuiverCachedBatch(42, 1, 336, header, stats, checksums(42, 1, 336, header, stats, segments), segments);
+    return new QuiverCachedBatch(42, 1, true, 336, header, stats, checksums(42, 1, 336, header, stats, segments), segments);
   }
 
   /** As docs/storage-format.md says, by the JDK's CRC32C. */
@@ -74,6 +75,7 @@ class QuiverCachedBatchTest {
   private static void assertSame(QuiverCachedBatch a, QuiverCachedBatch b) {
     assertEquals(a.numRows(), b.numRows());
     assertEquals(a.numColumns(), b.numColumns());
+    assertEquals(a.isLast(), b.isLast());
     assertEquals(a.sizeInBytes(), b.sizeInBytes());
     assertArrayEquals(a.header(), b.header());
     assertArrayEquals(a.statsBytes(), b.statsBytes());
@@ -159,7 +161,12 @@ class QuiverCachedBatchTest {
     for (int bit = 0; bit < 8 * head; bit++) {
       byte[] bad = wire.clone();
       bad[bit / 8] ^= (byte) (1 << bit % 8);
-      assertThrows(CorruptBatchException.class, () -> unwire(bad), "bit " + bit);
+      if (bit / 8 == LAST_AT + 3 && bit % 8 == 0) {
+        // the mark itself: without it the partition has no end, which the reader of the partition notices
+        assertFalse(unwire(bad).isLast());
+      } else {
+        assertThrows(CorruptBatchException.class, () -> unwire(bad), "bit " + bit);
+      }
     }
   }
 

@@ -243,7 +243,7 @@ class RoundTripTest {
   @Test
   void countTouchesNoPayload() {
     Seq<Attribute> columns = attributes(Schemas.of("int", "string"));
-    CachedBatch broken = new QuiverCachedBatch(12_345, 2, 9, new byte[] {1}, new byte[100], new byte[8], new byte[][] {{2}});
+    CachedBatch broken = new QuiverCachedBatch(12_345, 2, true, 9, new byte[] {1}, new byte[100], new byte[8], new byte[][] {{2}});
     long[] bytes = {-1};
     ReadObserver observer = (batch, stored, nanos) -> bytes[0] = stored;
     assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).size());
@@ -272,7 +272,7 @@ class RoundTripTest {
     assertEquals(0, writeRows(columns, List.of()).size());
     assertEquals(0, writeBatches(columns, List.of()).size());
     ColumnarBatch empty = Vectors.batch(Form.ON_HEAP, Schemas.of("int"), List.of());
-    assertEquals(0, writeBatches(columns, List.of(empty, empty)).size());
+    assertOnlyTheLastIsLast(writeBatches(columns, List.of(empty, empty)), 0);
   }
 
   /** The producer's vectors may be reused from batch to batch: each batch is released when it has been copied, and not before. */
@@ -338,7 +338,7 @@ class RoundTripTest {
   @Test
   void batchesOfZeroRowsAreSkipped() {
     Seq<Attribute> columns = attributes(Schemas.of("int"));
-    CachedBatch none = new QuiverCachedBatch(0, 1, 0, new byte[0], new byte[100], new byte[4], new byte[0][]);
+    CachedBatch none = new QuiverCachedBatch(0, 1, true, 0, new byte[0], new byte[100], new byte[4], new byte[0][]);
     List<CachedBatch> batches = new ArrayList<>(List.of(none, none));
     batches.addAll(writeRows(columns, new RandomRows(1, 0).rows(Schemas.of("int"), 3)));
     batches.add(none);
@@ -411,6 +411,47 @@ class RoundTripTest {
     }
   }
 
+  private static void assertOnlyTheLastIsLast(List<CachedBatch> batches, int... rows) {
+    assertEquals(rows.length, batches.size());
+    for (int i = 0; i < rows.length; i++) {
+      assertEquals(rows[i], batches.get(i).numRows());
+      assertEquals(i == rows.length - 1, ((QuiverCachedBatch) batches.get(i)).isLast());
+    }
+  }
+
+  /** By the mark of the last batch a reader knows that it has seen all; a partition without rows has a batch for the mark only. */
+  @Test
+  void theLastBatchIsMarked() {
+    conf.setConfString(BATCH_SIZE, "100");
+    StructType schema = Schemas.of("int");
+    Seq<Attribute> columns = attributes(schema);
+    assertOnlyTheLastIsLast(writeRows(columns, List.of()), 0);
+    assertEquals(0, writeRows(columns, List.of()).get(0).sizeInBytes());
+    assertOnlyTheLastIsLast(writeRows(columns, new RandomRows(1, 0).rows(schema, 99)), 99);
+    assertOnlyTheLastIsLast(writeRows(columns, new RandomRows(1, 0).rows(schema, 200)), 100, 100);
+    assertOnlyTheLastIsLast(writeRows(columns, new RandomRows(1, 0).rows(schema, 201)), 100, 100, 1);
+    ColumnarBatch empty = Vectors.batch(Form.ON_HEAP, schema, List.of());
+    ColumnarBatch full = Vectors.batch(Form.ON_HEAP, schema, new RandomRows(1, 0).rows(schema, 100));
+    assertOnlyTheLastIsLast(writeBatches(columns, List.of()), 0);
+    assertOnlyTheLastIsLast(writeBatches(columns, List.of(empty, full, empty)), 100);
+    assertOnlyTheLastIsLast(writeBatches(columns, List.of(full, empty, full)), 100, 100);
+  }
+
+  @Test
+  void aPartitionThatEndsEarlyIsAnError() {
+    conf.setConfString(BATCH_SIZE, "100");
+    StructType schema = Schemas.of("int");
+    List<CachedBatch> batches = writeRows(attributes(schema), new RandomRows(1, 0).rows(schema, 250));
+    assertEquals(3, drain(new WholePartition(scala(batches))).size());
+    for (int kept = 0; kept < 3; kept++) {
+      Iterator<CachedBatch> cut = new WholePartition(scala(batches.subList(0, kept)));
+      for (int i = 0; i < kept; i++) {
+        cut.next();
+      }
+      assertThrows(CorruptBatchException.class, cut::hasNext);
+    }
+  }
+
   @Test
   void brokenPayloadIsAnErrorThatNamesIt() {
     StructType schema = Schemas.common();
@@ -419,9 +460,9 @@ class RoundTripTest {
     byte[][] cut = good.segments().clone();
     cut[10] = Arrays.copyOf(cut[10], cut[10].length / 2);
     QuiverCachedBatch truncated =
-        new QuiverCachedBatch(good.numRows(), good.numColumns(), good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), cut);
+        new QuiverCachedBatch(good.numRows(), good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), cut);
     QuiverCachedBatch wrongRows = new QuiverCachedBatch(
-        good.numRows() + 1, good.numColumns(), good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), good.segments());
+        good.numRows() + 1, good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), good.segments());
     for (QuiverCachedBatch bad : List.of(truncated, wrongRows)) {
       RowReader rows = new RowReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE);
       assertThrows(CorruptBatchException.class, rows::hasNext);

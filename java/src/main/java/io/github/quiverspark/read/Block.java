@@ -3,11 +3,13 @@ package io.github.quiverspark.read;
 import com.esotericsoftware.kryo.KryoException;
 import io.github.quiverspark.CorruptBatchException;
 import java.io.ObjectStreamException;
+import java.util.function.Supplier;
+import org.apache.spark.Dependency;
 import org.apache.spark.OneToOneDependency;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.storage.RDDBlockId;
 import org.apache.spark.storage.StorageLevel;
-import scala.collection.immutable.Seq;
+import scala.collection.Seq;
 
 /** The block of the block manager that a reader's batches come from, for messages. */
 public final class Block {
@@ -29,7 +31,7 @@ public final class Block {
   public static int cachedRdd(RDD<?> batches) {
     RDD<?> rdd = batches;
     while (rdd.getStorageLevel().equals(StorageLevel.NONE())) {
-      Seq<? extends org.apache.spark.Dependency<?>> dependencies = rdd.dependencies();
+      Seq<? extends Dependency<?>> dependencies = rdd.dependencies();
       if (dependencies.size() != 1 || !(dependencies.head() instanceof OneToOneDependency)) {
         return batches.id();
       }
@@ -44,7 +46,7 @@ public final class Block {
   }
 
   /** Reads a batch from Spark's iterator; what goes wrong with stored bytes names the block. */
-  <T> T reading(java.util.function.Supplier<T> input) {
+  <T> T reading(Supplier<T> input) {
     try {
       return input.get();
     } catch (RuntimeException e) {
