@@ -266,15 +266,6 @@ class RoundTripTest {
     assertEquals(4000, stored[0]);
   }
 
-  @Test
-  void noRowsNoBatch() {
-    Seq<Attribute> columns = attributes(Schemas.of("int"));
-    assertEquals(0, writeRows(columns, List.of()).size());
-    assertEquals(0, writeBatches(columns, List.of()).size());
-    ColumnarBatch empty = Vectors.batch(Form.ON_HEAP, Schemas.of("int"), List.of());
-    assertOnlyTheLastIsLast(writeBatches(columns, List.of(empty, empty)), 0);
-  }
-
   /** The producer's vectors may be reused from batch to batch: each batch is released when it has been copied, and not before. */
   @Test
   void inputBatchesAreReleasedOnceCopied() {
