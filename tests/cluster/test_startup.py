@@ -20,7 +20,7 @@ def test_executor_that_cannot_load(run):
 
 def test_contexts_one_after_the_other(run):
     """Each SparkContext of a JVM is decided on its own: with the plugin, without it, and with it again."""
-    got = run(app="restart_app.py")
+    got = run(app="cluster/restart_app.py")
     assert got.code == 0, got.log[-6000:]
     quiver, spark = [groups.SERIALIZER, groups.BATCH, "on"], [groups.SPARK_SERIALIZER, groups.SPARK_BATCH, None]
     assert got.found["rounds"] == [quiver, spark, quiver], got.found

@@ -5,6 +5,7 @@ import zipfile
 import pytest
 from harness import groups, submit
 
+
 def test_on(run):
     """The arguments of `make spark-conf` are enough; the log says so in one line, the plan shows it."""
     got = run()

@@ -85,7 +85,10 @@ GROUPS = {
     "executors": Group({**_EXECUTORS, **_SPECULATION}, master="local-cluster[2,1,1024]", memory="1g", executors=2),
     "standalone": Group(
         {**_EXECUTORS, **_WRAPPED, **_KRYO, "spark.kryo.registrator": REGISTRATOR, "spark.executor.memory": "800m"},
-        master=STANDALONE, memory="1g", executors=2, packages=True,
+        master=STANDALONE,
+        memory="1g",
+        executors=2,
+        packages=True,
     ),
     "dynamic": Group({**_EXECUTORS, **_DYNAMIC}, master=STANDALONE, memory="1g", executors=2),
 }

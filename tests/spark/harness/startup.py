@@ -45,13 +45,15 @@ def run(request, tmp_path):
     if request.config.getoption("format") != "quiver":
         pytest.skip("about the plugin")
 
-    def start(confs: dict[str, str] | None = None, jar=None, plugin: bool = True, app: str = "startup_app.py", **group) -> Run:
+    def start(confs: dict[str, str] | None = None, jar=None, plugin: bool = True, app: str = "spark/startup_app.py", **group) -> Run:
         line = submit.command(groups.Group(plugin=plugin, **group), "quiver", tmp_path, confs or {})
         if jar is not None:
             at = line.index("--jars") + 1
             line[at] = ",".join([str(jar), *line[at].split(",")[1:]])
-        line.append(str(submit.ROOT / "tests" / "spark" / app))
-        done = subprocess.run(line, cwd=tmp_path, env=submit.environment(submit.spark_home(tmp_path)), capture_output=True, text=True, timeout=300)
+        line.append(str(submit.ROOT / "tests" / app))
+        done = subprocess.run(
+            line, cwd=tmp_path, env=submit.environment(submit.spark_home(tmp_path)), capture_output=True, text=True, timeout=300
+        )
         log = done.stdout + done.stderr
         found = [json.loads(x[6:]) for x in done.stdout.splitlines() if x.startswith("FOUND ")]
         return Run(done.returncode, log, found[0] if found else {})
