@@ -111,7 +111,7 @@ demo: fetch $(DIST) ## TPC-H tables cached by Spark and by Quiver, answers compa
 ##### tests
 
 .PHONY: test
-test: test-go test-abi test-java test-spark ## all of the following
+test: test-go test-abi test-java test-spark test-cluster-quick ## all of the following
 
 .PHONY: test-go
 test-go: ## go vet, gofmt, unit tests, and again under the race detector
@@ -150,6 +150,21 @@ test-spark-reference: fetch ## the same cases with Spark's own cache format: pro
 	@tests/tools/fetch.sh tpch 0.01
 	$(call say,spark-submit tests with the format of Spark)
 	$(PYTEST) tests/spark --format=spark
+
+.PHONY: test-cluster
+test-cluster: fetch $(DIST) ## executors that are processes: lost, killed, replaced; all storage levels (T=expression); about ten minutes
+	$(call say,cluster tests)
+	$(PYTEST) tests/cluster --every-codec
+
+.PHONY: test-cluster-quick
+test-cluster-quick: fetch $(DIST) ## those of them that take little time
+	$(call say,quick cluster tests)
+	$(PYTEST) tests/cluster --quick
+
+SOAK_MINUTES ?= 10
+.PHONY: soak
+soak: fetch $(DIST) ## all of it at random on two executors, every answer compared; figures at the end (SOAK_MINUTES=10)
+	@$(PYTHON) tests/cluster/soak.py $(SOAK_MINUTES)
 
 .PHONY: lint
 lint: ## shell and Python sources

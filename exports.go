@@ -250,15 +250,24 @@ func quiver_decoder_new(json *C.uint8_t, length C.int64_t, projection *C.int32_t
 	return h
 }
 
+//export quiver_check_head
+func quiver_check_head(rows, columns, decodedSize C.int64_t, header *C.uint8_t, headerLength C.int64_t,
+	stats *C.uint8_t, statsLength, segments C.int64_t, checksums *C.uint8_t, checksumsLength C.int64_t, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return engine.CheckHead(int64(rows), int64(columns), int64(decodedSize), raw(header, headerLength), raw(stats, statsLength),
+			int(segments), raw(checksums, checksumsLength))
+	})
+}
+
 //export quiver_decode_plan
 func quiver_decode_plan(decoder C.int64_t, read C.int32_t, header *C.uint8_t, length, segments C.int64_t,
-	out **C.quiver_need, n *C.int64_t, e *C.quiver_error) C.int32_t {
+	checksums *C.uint8_t, checksumsLength C.int64_t, out **C.quiver_need, n *C.int64_t, e *C.quiver_error) C.int32_t {
 	return guard(e, func() error {
 		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
 			if read < C.QUIVER_READ_VECTORS || read > C.QUIVER_READ_ARROW || segments < 0 {
 				return invalid("read mode %d, %d segments", read, segments)
 			}
-			needs, err := h.Decoder.Plan(engine.Read(read), raw(header, length), int(segments))
+			needs, err := h.Decoder.Plan(engine.Read(read), raw(header, length), int(segments), raw(checksums, checksumsLength))
 			if err != nil {
 				return err
 			}

@@ -175,18 +175,19 @@ NATIVE(jlong, newEncoder)(JNIEnv *env, jclass cls, jbyteArray schema, jstring op
   return handle;
 }
 
-/* The batch as byte[][]: header, statistics, segments. */
+/* The batch as byte[][]: header, statistics, checksums, segments. */
 static jobjectArray batch_out(JNIEnv *env, const quiver_batch *b, jlongArray info) {
   jlong numbers[2] = {b->rows, b->decoded_size};
   (*env)->SetLongArrayRegion(env, info, 0, 2, numbers);
   if ((*env)->ExceptionCheck(env)) return NULL;
   jclass bytes = (*env)->FindClass(env, "[B");
   if (bytes == NULL) return NULL;
-  jobjectArray out = (*env)->NewObjectArray(env, (jsize)(b->num_segments + 2), bytes, NULL);
+  jobjectArray out = (*env)->NewObjectArray(env, (jsize)(b->num_segments + 3), bytes, NULL);
   (*env)->DeleteLocalRef(env, bytes);
   if (out == NULL) return NULL;
-  for (int64_t i = 0; i < b->num_segments + 2; i++) {
-    const quiver_bytes *p = i == 0 ? &b->header : i == 1 ? &b->stats : &b->segments[i - 2];
+  const quiver_bytes *first[3] = {&b->header, &b->stats, &b->checksums};
+  for (int64_t i = 0; i < b->num_segments + 3; i++) {
+    const quiver_bytes *p = i < 3 ? first[i] : &b->segments[i - 3];
     jbyteArray a = copy_out(env, p->data, p->length);
     if (a == NULL) return NULL;
     (*env)->SetObjectArrayElement(env, out, (jsize)i, a);
@@ -282,14 +283,34 @@ static int fill(JNIEnv *env, jobjectArray segments, quiver_need *need) {
   return 1;
 }
 
+NATIVE(void, checkHead)
+(JNIEnv *env, jclass cls, jlong rows, jlong columns, jlong size, jbyteArray header, jbyteArray stats, jlong segments, jbyteArray checksums) {
+  (void)cls;
+  quiver_error e;
+  int64_t h, s, c;
+  uint8_t *head = copy_in(env, header, &h);
+  uint8_t *row = head == NULL ? NULL : copy_in(env, stats, &s);
+  uint8_t *sums = row == NULL ? NULL : copy_in(env, checksums, &c);
+  if (sums != NULL && quiver_check_head(rows, columns, size, head, h, row, s, segments, sums, c, &e) != QUIVER_OK) throw_error(env, &e);
+  free(sums);
+  free(row);
+  free(head);
+}
+
 /* First step of a read: plan, then copy in what the plan wants. Returns 0 with an exception pending on failure. */
-static int plan(JNIEnv *env, jlong decoder, int32_t read, jbyteArray header, jobjectArray segments) {
+static int plan(JNIEnv *env, jlong decoder, int32_t read, jbyteArray header, jobjectArray segments, jbyteArray checksums) {
   quiver_error e;
   quiver_need *needs;
-  int64_t length, n = 0;
+  int64_t length, sums_length = 0, n = 0;
+  uint8_t *sums = NULL;
   uint8_t *head = copy_in(env, header, &length);
   if (head == NULL) return 0;
-  int32_t code = quiver_decode_plan(decoder, read, head, length, (*env)->GetArrayLength(env, segments), &needs, &n, &e);
+  if (checksums != NULL && (sums = copy_in(env, checksums, &sums_length)) == NULL) {
+    free(head);
+    return 0;
+  }
+  int32_t code = quiver_decode_plan(decoder, read, head, length, (*env)->GetArrayLength(env, segments), sums, sums_length, &needs, &n, &e);
+  free(sums);
   free(head);
   if (code != QUIVER_OK) {
     throw_error(env, &e);
@@ -302,11 +323,12 @@ static int plan(JNIEnv *env, jlong decoder, int32_t read, jbyteArray header, job
 }
 
 NATIVE(void, decodeVectors)
-(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jlongArray layout, jobjectArray buffers) {
+(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jbyteArray checksums, jlongArray layout,
+ jobjectArray buffers) {
   (void)cls;
   quiver_error e;
   quiver_vectors v;
-  if (!plan(env, decoder, QUIVER_READ_VECTORS, header, segments)) return;
+  if (!plan(env, decoder, QUIVER_READ_VECTORS, header, segments, checksums)) return;
   if (quiver_decode_vectors(decoder, &v, &e) != QUIVER_OK) {
     throw_error(env, &e);
     return;
@@ -327,11 +349,12 @@ NATIVE(void, decodeVectors)
   }
 }
 
-NATIVE(void, decodeRows)(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jlongArray layout) {
+NATIVE(void, decodeRows)
+(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jbyteArray checksums, jlongArray layout) {
   (void)cls;
   quiver_error e;
   quiver_vectors v;
-  if (!plan(env, decoder, QUIVER_READ_ROWS, header, segments)) return;
+  if (!plan(env, decoder, QUIVER_READ_ROWS, header, segments, checksums)) return;
   if (quiver_decode_rows(decoder, &v, &e) != QUIVER_OK) {
     throw_error(env, &e);
     return;
@@ -359,10 +382,11 @@ NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray e
 }
 
 NATIVE(void, decodeArrow)
-(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jlong array, jlong schema) {
+(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jbyteArray checksums, jlong array,
+ jlong schema) {
   (void)cls;
   quiver_error e;
-  if (!plan(env, decoder, QUIVER_READ_ARROW, header, segments)) return;
+  if (!plan(env, decoder, QUIVER_READ_ARROW, header, segments, checksums)) return;
   if (quiver_decode_columns(decoder, (struct ArrowArray *)(intptr_t)array, (struct ArrowSchema *)(intptr_t)schema, &e) != QUIVER_OK) {
     throw_error(env, &e);
   }

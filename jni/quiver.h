@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define QUIVER_ABI_VERSION 1
+#define QUIVER_ABI_VERSION 2
 
 struct ArrowArray;  /* Arrow C Data Interface */
 struct ArrowSchema;
@@ -47,6 +47,7 @@ typedef struct {
   quiver_bytes stats;   /* UnsafeRow: lower, upper, null count, count, size of each column */
   int64_t num_segments;
   quiver_bytes *segments; /* concatenated they are the message's body */
+  quiver_bytes checksums; /* CRC32C, 4 bytes each: of all of the above but the segments, then of each segment */
 } quiver_batch;
 
 /* How the projected columns of a batch will be read. */
@@ -119,9 +120,17 @@ int32_t quiver_encode_columns(int64_t encoder, struct ArrowArray *array, struct 
 
 int64_t quiver_decoder_new(uint8_t *schema, int64_t schema_length, int32_t *projection, int64_t n, quiver_error *error);
 
-/* First step of reading a batch: what is needed of which segments. The caller copies it and fills in `present`. */
+/* QUIVER_OK, or QUIVER_CORRUPT where anything but the segments is not as it was encoded. */
+int32_t quiver_check_head(int64_t rows, int64_t columns, int64_t decoded_size, uint8_t *header, int64_t header_length, uint8_t *stats,
+                          int64_t stats_length, int64_t num_segments, uint8_t *checksums, int64_t checksums_length,
+                          quiver_error *error);
+
+/*
+ * First step of reading a batch: what is needed of which segments. The caller copies it and fills in `present`. With the
+ * batch's checksums the second step checks the segments that it decodes; NULL (and length 0): it does not.
+ */
 int32_t quiver_decode_plan(int64_t decoder, int32_t read, uint8_t *header, int64_t header_length, int64_t num_segments,
-                           quiver_need **needs, int64_t *n, quiver_error *error);
+                           uint8_t *checksums, int64_t checksums_length, quiver_need **needs, int64_t *n, quiver_error *error);
 
 /* Second step, one of three. */
 int32_t quiver_decode_vectors(int64_t decoder, quiver_vectors *out, quiver_error *error);

@@ -19,6 +19,7 @@ type Batch struct {
 	Header, Stats     Bytes
 	NumSegments       int64
 	Segments          *Bytes
+	Checksums         Bytes
 }
 
 // need is a quiver_need.
@@ -68,7 +69,8 @@ func (h *Handle) PutBatch(out *Batch, b *engine.Batch) {
 		segments[i] = NewBytes(s)
 	}
 	*out = Batch{Rows: int64(b.Rows), DecodedSize: b.DecodedSize, Header: NewBytes(b.Header), Stats: NewBytes(b.Stats),
-		NumSegments: int64(len(segments)), Segments: unsafe.SliceData(segments)}
+		NumSegments: int64(len(segments)), Segments: unsafe.SliceData(segments),
+		Checksums: NewBytes(b.Checksums)}
 }
 
 // PutNeeds describes needs as an array of quiver_need and returns its address.

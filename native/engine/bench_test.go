@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"flag"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -62,6 +64,7 @@ func flatBatches(tb testing.TB, codec string) (s *schema.Schema, recs []arrow.Re
 			tb.Fatal(err)
 		}
 		encoded = append(encoded, copyBatch(batch))
+		encoded[b].checksums = slices.Clone(batch.Checksums)
 	}
 	return s, recs, encoded
 }
@@ -122,6 +125,27 @@ func benchAllRows(tb testing.TB, s *schema.Schema, e stored, mem memory.Allocato
 	}
 }
 
+// BenchmarkChecksums is what encoding a batch spends on its checksums.
+func BenchmarkChecksums(b *testing.B) {
+	for _, codec := range ipc.CodecNames() {
+		b.Run(codec, func(b *testing.B) {
+			_, _, encoded := flatBatches(b, codec)
+			var sums []byte
+			bytes := 0
+			for i := 0; b.Loop(); i++ {
+				e := encoded[i%benchBatches]
+				sums = appendChecksums(sums[:0], &Batch{Rows: benchRows, Header: e.header, Segments: e.segments}, 6)
+				bytes = len(e.header)
+				for _, seg := range e.segments {
+					bytes += len(seg)
+				}
+			}
+			b.SetBytes(int64(bytes))
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows/6, "ns/value")
+		})
+	}
+}
+
 func BenchmarkDecode(b *testing.B) {
 	for _, codec := range ipc.CodecNames() {
 		for name, p := range map[string][]int{"3of6": {0, 1, 2}, "6of6": {0, 1, 2, 3, 4, 5}} {
@@ -156,8 +180,17 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// checks makes the decode benchmarks verify checksums, as the first read of a
+// batch does that has left the heap.
+var checks = flag.Bool("checks", false, "decode benchmarks verify checksums")
+
 func benchDecode(b *testing.B, codec string, p []int, read func(*Decoder, stored) error) {
 	s, _, encoded := flatBatches(b, codec)
+	if !*checks {
+		for i := range encoded {
+			encoded[i].checksums = nil
+		}
+	}
 	var mem memory.Checked
 	d, _ := NewDecoder(s, p, &mem)
 	defer d.Close()

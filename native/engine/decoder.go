@@ -49,9 +49,11 @@ type Decoder struct {
 	pack      *pack.Decoder
 	rows      *row.ToRows
 
-	head  ipc.Header
-	codec codec.Codec // of the planned batch, nil for none and pack
-	read  Read
+	head ipc.Header
+	// checksums of the planned batch, nil where it is not to be checked.
+	checksums []byte
+	codec     codec.Codec // of the planned batch, nil for none and pack
+	read      Read
 	// planned: Plan succeeded and its result was not decoded yet.
 	planned bool
 	needs   []Need
@@ -101,9 +103,10 @@ func (d *Decoder) Close() {
 	d.blocks.Close()
 }
 
-// Plan reads a batch's header and tells what is needed of its segments. The
-// header is only used during the call.
-func (d *Decoder) Plan(read Read, header []byte, numSegments int) ([]Need, error) {
+// Plan reads a batch's header and tells what is needed of its segments. With
+// the batch's checksums (nil: none) the projected segments are checked when
+// they are decoded. Header and checksums are only used during the call.
+func (d *Decoder) Plan(read Read, header []byte, numSegments int, checksums []byte) ([]Need, error) {
 	if read != ReadArrow {
 		d.arena.Reset()
 	} else {
@@ -116,6 +119,14 @@ func (d *Decoder) Plan(read Read, header []byte, numSegments int) ([]Need, error
 	// The header is read again while decoding, after the caller's memory may be gone.
 	own := d.arena.Bytes(len(header))
 	copy(own, header)
+	d.checksums = nil
+	if checksums != nil {
+		if len(checksums) != checksumSize*(1+numSegments) {
+			return nil, ipc.Corrupt("it has %d segments and %d bytes of checksums", numSegments, len(checksums))
+		}
+		d.checksums = d.arena.Bytes(len(checksums))
+		copy(d.checksums, checksums)
+	}
 	head, err := ipc.Parse(own)
 	if err != nil {
 		return nil, err
@@ -188,7 +199,7 @@ func (d *Decoder) plan(n *Need, c, numSegments int) error {
 		return ipc.Corrupt("its segments are %d to %d, the batch has %d", n.FirstSegment, n.FirstSegment+n.NumSegments-1, numSegments)
 	}
 	wanted := n.Length
-	if d.read == ReadVectors && d.head.Codec == ipc.CodecNone && n.NumSegments == 1 {
+	if d.read == ReadVectors && d.head.Codec == ipc.CodecNone && n.NumSegments == 1 && d.checksums == nil {
 		if wanted, err = d.prefix(c, start); err != nil {
 			return err
 		}
@@ -260,6 +271,11 @@ func (d *Decoder) decode() error {
 		n := &d.needs[i]
 		if n.Present != n.Length {
 			return inColumn(ipc.Corrupt("its segments have %d bytes, the header says %d", n.Present, n.Length), c, d.schema.Fields[c].Name)
+		}
+		if d.checksums != nil {
+			if err := d.verify(n); err != nil {
+				return inColumn(err, c, d.schema.Fields[c].Name)
+			}
 		}
 		w := walker{d: d, need: n, node: d.schema.FirstNode[c], buffer: d.schema.FirstBuffer[c], end: n.start}
 		if err := w.column(d.cols[i], d.head.Rows); err != nil {

@@ -28,6 +28,7 @@ type Batch struct {
 	Header      []byte   // encapsulated IPC message without the body
 	Stats       []byte   // UnsafeRow of the statistics
 	Segments    [][]byte // the body, at least one segment for each column
+	Checksums   []byte   // CRC32C, 4 bytes each, little-endian: of all but the segments, then of each segment
 }
 
 // Encoder encodes batches of one schema. It is used by one goroutine at a time
@@ -41,9 +42,9 @@ type Encoder struct {
 	pack   *pack.Encoder // for pack
 	stats  *stats.Computer
 	msg    ipc.Message
-	// row and head are where statistics row and header are put together.
-	row, head []byte
-	batch     Batch
+	// row, head and sums are where statistics row, header and checksums are put together.
+	row, head, sums []byte
+	batch           Batch
 	// columns of an imported batch; see importer
 	imported []*column.Column
 }
@@ -102,7 +103,7 @@ func (e *Encoder) ArrowSchema() *arrow.Schema { return e.schema.Arrow() }
 // Close frees the scratch memory.
 func (e *Encoder) Close() { e.arena.Close() }
 
-// encode writes statistics, segments and header of columns it may overwrite
+// encode writes statistics, segments, header and checksums of columns it may overwrite
 // (null slots only).
 func (e *Encoder) encode(cols []*column.Column, rows int) (*Batch, error) {
 	b := &e.batch
@@ -133,6 +134,8 @@ func (e *Encoder) encode(cols []*column.Column, rows int) (*Batch, error) {
 	}
 	e.head = ipc.AppendMessage(e.head[:0], &e.msg)
 	b.Header = e.keep(e.head)
+	e.sums = appendChecksums(e.sums[:0], b, len(cols))
+	b.Checksums = e.keep(e.sums)
 	return b, nil
 }
 

@@ -117,8 +117,9 @@ func randomRecord(r *rand.Rand, s *schema.Schema, n, nulls int) arrow.RecordBatc
 
 // stored is an encoded batch copied out of its encoder.
 type stored struct {
-	header   []byte
-	segments [][]byte
+	header    []byte
+	segments  [][]byte
+	checksums []byte // nil: read without a check
 }
 
 func copyBatch(b *Batch) stored {
@@ -131,7 +132,7 @@ func copyBatch(b *Batch) stored {
 
 // feed does what a caller of Plan has to do.
 func feed(d *Decoder, read Read, b stored) error {
-	needs, err := d.Plan(read, b.header, len(b.segments))
+	needs, err := d.Plan(read, b.header, len(b.segments), b.checksums)
 	if err != nil {
 		return err
 	}

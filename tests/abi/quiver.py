@@ -32,6 +32,7 @@ class _Batch(C.Structure):
         ("stats", _Bytes),
         ("num_segments", C.c_int64),
         ("segments", C.POINTER(_Bytes)),
+        ("checksums", _Bytes),
     ]
 
 
@@ -76,6 +77,7 @@ class Batch:
     header: bytes
     stats: bytes
     segments: list[bytes]
+    checksums: bytes = b""
 
     @property
     def message(self) -> bytes:
@@ -133,6 +135,11 @@ class Library:
     def check_schema(self, schema: dict | bytes) -> None:
         text = _json(schema)
         self.call("quiver_check_schema", text, C.c_int64(len(text)))
+
+    def check_head(self, columns: int, batch: Batch) -> None:
+        parts = [C.c_int64(batch.rows), C.c_int64(columns), C.c_int64(batch.decoded_size), batch.header, C.c_int64(len(batch.header))]
+        parts += [batch.stats, C.c_int64(len(batch.stats)), C.c_int64(len(batch.segments))]
+        self.call("quiver_check_head", *parts, batch.checksums, C.c_int64(len(batch.checksums)))
 
     def alloc(self, size: int) -> int:
         return self.call("quiver_alloc", C.c_int64(size))
@@ -193,7 +200,7 @@ class Encoder(_Handle):
 
 def _copy(out: _Batch) -> Batch:
     segments = [out.segments[i].copy() for i in range(out.num_segments)]
-    return Batch(out.rows, out.decoded_size, out.header.copy(), out.stats.copy(), segments)
+    return Batch(out.rows, out.decoded_size, out.header.copy(), out.stats.copy(), segments, out.checksums.copy())
 
 
 class Decoder(_Handle):
@@ -203,11 +210,13 @@ class Decoder(_Handle):
         handle = library.call("quiver_decoder_new", text, C.c_int64(len(text)), columns, C.c_int64(len(projection)))
         super().__init__(library, handle)
         self.touched: set[int] = set()
+        #: whether the segments read are checked by their checksums
+        self.check = False
 
     def plan(self, read: int, batch: Batch) -> None:
         """The first step; remembers in `touched` which segments were asked for."""
         needs, n = C.POINTER(_Need)(), C.c_int64()
-        header = batch.header
+        header, checksums = batch.header, batch.checksums if self.check else None
         self.library.call(
             "quiver_decode_plan",
             self.handle,
@@ -215,6 +224,8 @@ class Decoder(_Handle):
             header,
             C.c_int64(len(header)),
             C.c_int64(len(batch.segments)),
+            checksums,
+            C.c_int64(len(checksums or b"")),
             C.byref(needs),
             C.byref(n),
         )

@@ -2,6 +2,7 @@
 
 import random
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -47,7 +48,7 @@ def test_version_and_abi(library):
     number, build, toolchain = library.version().split()
     assert number == (Path(__file__).parents[2] / "VERSION").read_text().strip()
     assert len(build) >= 8 and toolchain.startswith("go")
-    assert library.abi_version() == 1
+    assert library.abi_version() == 2
 
 
 def test_options(library):
@@ -147,6 +148,33 @@ def test_truncated_header(library, codec):
     for keep in (0, 1, 4, 7, 8, 12, 40, len(whole.header) // 2, len(whole.header) - 8):
         with fails(CORRUPT):
             read_all(library, Batch(whole.rows, 0, whole.header[:keep], b"", whole.segments))
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_checksums(library, codec):
+    """With its checksums, a batch with a flipped bit is an error, whatever the bit is in."""
+    whole = stored(library, codec, rows=50)
+    library.check_head(len(NAMES), whole)
+    with Decoder(library, SCHEMA, range(len(NAMES))) as decoder:
+        decoder.check = True
+        for read in (decoder.arrow, decoder.vectors, decoder.rows):
+            read(whole)
+        for k, segment in enumerate(whole.segments):
+            for at in range(len(segment)):
+                segments = list(whole.segments)
+                segments[k] = segment[:at] + bytes([segment[at] ^ 1 << at % 8]) + segment[at + 1 :]
+                bad = replace(whole, segments=segments)
+                with fails(CORRUPT, "checksum", f"segment {k}", f"c{k}"):
+                    (decoder.arrow, decoder.vectors, decoder.rows)[at % 3](bad)
+    for part in ("header", "stats", "checksums"):
+        data = getattr(whole, part)
+        for at in range(len(data)):
+            bad = replace(whole, **{part: data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :]})
+            with fails(CORRUPT):
+                library.check_head(len(NAMES), bad)
+    for bad in (replace(whole, rows=51), replace(whole, decoded_size=7), replace(whole, segments=whole.segments[1:])):
+        with fails(CORRUPT):
+            library.check_head(len(NAMES), bad)
 
 
 @pytest.mark.parametrize("codec", CODECS)

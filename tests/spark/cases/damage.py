@@ -79,3 +79,52 @@ def panic_inside_go(t, kind):
     for reading in t.readers():
         with reading:
             t.full("c")
+
+
+def flip_every_so_often(t, step):
+    """Flips bits of the block files of a table on disk, one at a time; what a query says then is right or an error that names the block."""
+    from pathlib import Path
+
+    from pyspark import StorageLevel
+
+    t.conf("spark.sql.inMemoryColumnarStorage.batchSize", 20)
+    level = StorageLevel(True, False, False, False)
+    t.cache("c", lambda s: s.range(0, 100, 1, 2).selectExpr("id", "concat('s', id) s", "id % 7 k"), level=level)
+    rdd = t.caches.rddId(t.cached["c"]._jdf)
+    files = sorted(Path(t.sc.getConf().get("spark.local.dir")).rglob(f"rdd_{rdd}_*"))
+    assert [f.name for f in files] == [f"rdd_{rdd}_0", f"rdd_{rdd}_1"], files
+    queries = ("select sum(id), count(s), max(s) from c", "select count(*) from c", "select sum(id) from c where k = 3 and id >= 10")
+    right = [t.raw.sql(q.replace(" c", " c_plain")).collect() for q in queries]
+    errors = named = 0
+    for reading in t.readers("row", "fused", aqe=(False,)):
+        with reading:
+            whole = files[1].read_bytes()
+            # all of the last bytes: what is lost there is the last batch
+            places = [*range(0, 8 * len(whole) - 24, step), *range(8 * len(whole) - 24, 8 * len(whole))]
+            for n, bit in enumerate(places):
+                bad = bytearray(whole)
+                bad[bit // 8] ^= 1 << bit % 8
+                files[1].write_bytes(bad)
+                try:
+                    got = t.spark.sql(queries[n % 3]).collect()
+                    assert got == right[n % 3], f"bit {bit} of {8 * len(whole)}: {queries[n % 3]} gave {got}, not {right[n % 3]}"
+                except AssertionError:
+                    raise
+                except Exception as e:
+                    errors += 1
+                    named += f"block rdd_{rdd}_1" in str(e)
+                    assert "Exception" in str(e), str(e)[:500]
+            files[1].write_bytes(whole)
+            t.same(queries[0], reads=None)
+    assert errors > 40, f"{errors} errors: nothing was read from disk"
+    assert named > 0.9 * errors, f"only {named} of {errors} errors name the block"
+
+
+@case(codecs=("pack", "none"), quiver_only=True)
+def flipped_bits_on_disk(t):
+    flip_every_so_often(t, 311)
+
+
+@case(codecs=("pack",), group="kryo", quiver_only=True)
+def flipped_bits_on_disk_by_kryo(t):
+    flip_every_so_often(t, 311)

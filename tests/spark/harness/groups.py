@@ -11,10 +11,54 @@ SPARK_BATCH = "org.apache.spark.sql.execution.columnar.DefaultCachedBatch"
 _KRYO = {"spark.serializer": "org.apache.spark.serializer.KryoSerializer", "spark.kryo.registrationRequired": "true"}
 
 
+#: The master of a cluster that the harness starts.
+STANDALONE = "standalone"
+
+# 43 MB for blocks and execution in an executor of 1 GB, so that little data is too much
+_EXECUTORS = {
+    "spark.executor.memory": "1g",
+    "spark.executor.cores": "1",
+    "spark.memory.fraction": "0.06",
+    "spark.task.maxFailures": "8",
+    "spark.locality.wait": "0s",
+    "spark.decommission.enabled": "true",
+    "spark.storage.decommission.enabled": "true",
+    "spark.storage.decommission.rddBlocks.enabled": "true",
+    "spark.storage.decommission.shuffleBlocks.enabled": "true",
+}
+# every way in which bytes are changed on their way out of the heap
+_WRAPPED = {
+    "spark.rdd.compress": "true",
+    "spark.io.encryption.enabled": "true",
+    "spark.shuffle.compress": "true",
+    "spark.memory.offHeap.enabled": "true",
+    "spark.memory.offHeap.size": "64m",
+}
+_SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "200ms",
+    "spark.speculation.multiplier": "1.5",
+    "spark.speculation.quantile": "0.5",
+    "spark.speculation.minTaskRuntime": "500ms",
+}
+_DYNAMIC = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.minExecutors": "0",
+    "spark.dynamicAllocation.initialExecutors": "1",
+    "spark.dynamicAllocation.maxExecutors": "2",
+    "spark.dynamicAllocation.executorIdleTimeout": "2s",
+    "spark.dynamicAllocation.cachedExecutorIdleTimeout": "6s",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "2s",
+    "spark.dynamicAllocation.schedulerBacklogTimeout": "500ms",
+}
+
+
 @dataclass(frozen=True)
 class Group:
     """plugin: switched on by the arguments of `make spark-conf`; otherwise only the jar is added.
-    stores: whether relations are expected to be stored by Quiver. hooks: the library with test hooks is loaded."""
+    stores: whether relations are expected to be stored by Quiver. hooks: the library with test hooks is loaded.
+    executors: how many processes besides the driver. packages: the jar comes by --packages from a folder laid out as Maven does."""
 
     confs: dict[str, str] = field(default_factory=dict)
     plugin: bool = True
@@ -22,6 +66,8 @@ class Group:
     hooks: bool = False
     master: str = "local[2]"
     memory: str = "2g"
+    executors: int = 0
+    packages: bool = False
 
 
 GROUPS = {
@@ -36,4 +82,13 @@ GROUPS = {
     "small-heap": Group(memory="1g"),
     # plans of thousands of columns need heap, cached or not
     "wide": Group(memory="4g"),
+    "executors": Group({**_EXECUTORS, **_SPECULATION}, master="local-cluster[2,1,1024]", memory="1g", executors=2),
+    "standalone": Group(
+        {**_EXECUTORS, **_WRAPPED, **_KRYO, "spark.kryo.registrator": REGISTRATOR, "spark.executor.memory": "800m"},
+        master=STANDALONE,
+        memory="1g",
+        executors=2,
+        packages=True,
+    ),
+    "dynamic": Group({**_EXECUTORS, **_DYNAMIC}, master=STANDALONE, memory="1g", executors=2),
 }

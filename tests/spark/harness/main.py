@@ -48,9 +48,10 @@ def describe(e: Exception) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    for name in ("group", "format", "readers", "todo", "results"):
+    for name in ("group", "format", "readers", "todo", "results", "home"):
         parser.add_argument(f"--{name}", required=True)
     args = parser.parse_args()
+    sys.path.insert(0, args.home)
     group = groups.GROUPS[args.group]
     spark = SparkSession.builder.appName(f"cases-{args.group}").getOrCreate()
     tables = Tables(spark, group, args.format == "quiver", args.readers.split(","))

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 
 from . import submit
-from .groups import GROUPS
+from .groups import GROUPS, STANDALONE
+from .standalone import Standalone
 
 #: Seconds that one case may take.
 CASE_TIMEOUT = 300
@@ -20,7 +21,10 @@ START_TIMEOUT = 180
 class Application:
     """Starts the application when the first result is asked for; starts it anew if it dies, for the cases that are left."""
 
-    def __init__(self, group: str, file_format: str, readers: str):
+    def __init__(self, group: str, file_format: str, readers: str, home: Path):
+        """home: the folder that has cases/."""
+        self.home = home
+        self.cluster: Standalone | None = None
         self.group = group
         self.file_format = file_format
         self.readers = readers
@@ -44,12 +48,17 @@ class Application:
         self.log_file = folder / f"log-{self.starts}.txt"
         todo = folder / f"todo-{self.starts}.json"
         todo.write_text(json.dumps([c for c in self.wanted if c not in self.results]))
-        line = submit.command(GROUPS[self.group], self.file_format, folder)
+        group, extra = GROUPS[self.group], {}
+        if group.master == STANDALONE:
+            self.cluster = Standalone(folder, workers=group.executors)
+            extra["spark.master"] = self.cluster.url
+        line = submit.command(group, self.file_format, folder, extra)
         line += [str(Path(__file__).parent / "main.py"), "--group", self.group, "--format", self.file_format, "--readers", self.readers]
-        line += ["--todo", str(todo), "--results", str(self.results_file)]
+        line += ["--todo", str(todo), "--results", str(self.results_file), "--home", str(self.home)]
         with self.log_file.open("w") as log:
+            home = submit.spark_home(folder) if group.master.startswith("local-cluster") else submit.SPARK_HOME
             self.process = subprocess.Popen(
-                line, cwd=folder, env=submit.environment(), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+                line, cwd=folder, env=submit.environment(home), stdout=log, stderr=subprocess.STDOUT, start_new_session=True
             )
 
     def result(self, case_id: str) -> dict:
@@ -90,6 +99,12 @@ class Application:
         if self.process is not None and self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+        self.stop_cluster()
+
+    def stop_cluster(self) -> None:
+        if self.cluster is not None:
+            self.cluster.stop()
+            self.cluster = None
 
     def finish(self) -> None:
         """Waits for the application's own end; kills it if it does not come."""
@@ -98,3 +113,11 @@ class Application:
                 self.process.wait(timeout=60)
             except subprocess.TimeoutExpired:
                 self.stop()
+        self.stop_cluster()
+        self.check_files()
+
+    def check_files(self) -> None:
+        """The library is unpacked below spark.local.dir for a moment only: also executors that were killed leave nothing there."""
+        folder = submit.WORK / self.file_format / self.group
+        left = [str(p) for p in (*folder.rglob("libquiver*"), *folder.rglob("quiver-*")) if p.is_dir() or p.suffix == ".so"]
+        assert not left, f"files of ours are left: {left[:5]}"

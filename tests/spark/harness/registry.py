@@ -25,6 +25,7 @@ class Case:
     params: tuple[str, ...]
     quiver_only: bool
     spark_is_wrong: tuple[str, ...]
+    quick: bool
 
     def ids(self, file_format: str) -> list[tuple[str, bool]]:
         """Test ids such as `types[decimal-zstd]`, and whether the format is known to fail it."""
@@ -52,6 +53,7 @@ def case(
     params: Sequence[str] = (),
     quiver_only: bool = False,
     spark_is_wrong: bool | Sequence[str] = False,
+    quick: bool = False,
 ) -> Callable[[Callable], Callable]:
     """Declares a case.
 
@@ -61,12 +63,13 @@ def case(
     quiver_only: makes no sense with Spark's own format
     spark_is_wrong: Spark's own format is known to give a wrong answer here (for these params); a run with it must fail, which shows
         that the case can
+    quick: part of `make test` where the folder's other cases are not
     """
     if isinstance(spark_is_wrong, bool):
         spark_is_wrong = (params or ("",)) if spark_is_wrong else ()
 
     def declare(function: Callable) -> Callable:
-        _collected.append(Case(function.__name__, function, group, tuple(codecs), tuple(params), quiver_only, tuple(spark_is_wrong)))
+        _collected.append(Case(function.__name__, function, group, tuple(codecs), tuple(params), quiver_only, tuple(spark_is_wrong), quick))
         return function
 
     return declare

@@ -50,10 +50,37 @@ def helper_jar() -> Path:
     return jar
 
 
-def environment() -> dict[str, str]:
+def maven_folder(jar: Path, folder: Path) -> str:
+    """Lays the jar and its poms out as `mvn deploy` does; returns the coordinates."""
+    version = (ROOT / "VERSION").read_text().strip()
+    name = jar.name.removesuffix(f"-{version}.jar")
+    module = ROOT / "java" / name.removeprefix("quiver-")
+    for artifact, extension, source in (
+        ("quiver-spark", "pom", ROOT / "java" / "pom.xml"),
+        (name, "pom", module / "pom.xml"),
+        (name, "jar", jar),
+    ):
+        target = folder / "io" / "github" / "quiverspark" / artifact / version / f"{artifact}-{version}.{extension}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    return f"io.github.quiverspark:{name}:{version}"
+
+
+def spark_home(folder: Path) -> Path:
+    """A Spark home that is the real one but for its folder work, where local-cluster keeps what its executors write."""
+    home = folder / "spark-home"
+    home.mkdir(exist_ok=True)
+    for entry in SPARK_HOME.iterdir():
+        link = home / entry.name
+        if entry.name != "work" and not link.is_symlink():
+            link.symlink_to(entry)
+    return home
+
+
+def environment(home: Path = SPARK_HOME) -> dict[str, str]:
     """Environment of spark-submit: this Spark, this Python, nothing of the caller's Spark settings."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHONPATH"))}
-    env.update(SPARK_HOME=str(SPARK_HOME), SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=str(PYTHON), PYSPARK_DRIVER_PYTHON=str(PYTHON))
+    env.update(SPARK_HOME=str(home), SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=str(PYTHON), PYSPARK_DRIVER_PYTHON=str(PYTHON))
     return env
 
 
@@ -69,11 +96,16 @@ def command(group: Group, file_format: str, scratch: Path, extra: dict[str, str]
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.local.dir": str(scratch / "local"),
     }
-    jars = [str(helper_jar())]
+    jars, packages = [str(helper_jar())], []
     java_options = []
     if file_format == "quiver":
         arguments = quiver_arguments()
-        jars.insert(0, arguments[arguments.index("--jars") + 1])
+        jar = arguments[arguments.index("--jars") + 1]
+        if group.packages:
+            packages = ["--packages", maven_folder(Path(jar), scratch / "maven"), "--repositories", (scratch / "maven").as_uri()]
+            confs["spark.jars.ivy"] = str(scratch / "ivy")
+        else:
+            jars.insert(0, jar)
         if group.plugin:
             key, _, value = arguments[arguments.index("--conf") + 1].partition("=")
             confs[key] = value
@@ -85,7 +117,7 @@ def command(group: Group, file_format: str, scratch: Path, extra: dict[str, str]
     confs.update(extra or {})
     if java_options:
         confs["spark.driver.extraJavaOptions"] = " ".join([confs.get("spark.driver.extraJavaOptions", ""), *java_options]).strip()
-    line = [str(SPARK_HOME / "bin" / "spark-submit"), "--jars", ",".join(jars)]
+    line = [str(SPARK_HOME / "bin" / "spark-submit"), "--jars", ",".join(jars), *packages]
     for key, value in confs.items():
         line += ["--conf", f"{key}={value}"]
     return line

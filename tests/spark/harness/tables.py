@@ -4,6 +4,7 @@ import contextlib
 import time
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -15,6 +16,15 @@ READERS = ("row", "fused", "columnar")
 VECTORIZED = "spark.sql.inMemoryColumnarStorage.enableVectorizedReader"
 AQE = "spark.sql.adaptive.enabled"
 CODEC = "spark.quiver.compression.codec"
+
+
+@dataclass(frozen=True)
+class Executor:
+    """An executor that is a process of its own."""
+
+    name: str
+    pid: int
+    native_bytes: int
 
 
 class Tables:
@@ -30,7 +40,7 @@ class Tables:
         self.quiver = quiver
         self.wanted_readers = readers
         helper = self.jvm.io.github.quiverspark.harness
-        self.rows, self.plans, self.caches = helper.Rows, helper.Plans, helper.Caches
+        self.rows, self.plans, self.caches, self.processes = helper.Rows, helper.Plans, helper.Caches, helper.Processes
         self.codec = ""
         self.reader = "row"
         self.cached: dict[str, DataFrame] = {}
@@ -72,7 +82,14 @@ class Tables:
         assert left == 0, f"{left} native bytes are still in use after the case"
 
     def native_bytes(self) -> int:
-        return self.jvm.io.github.quiverspark.nativelib.Native.nativeBytes()
+        here = self.jvm.io.github.quiverspark.nativelib.Native.nativeBytes()
+        return here + sum(e.native_bytes for e in self.executors())
+
+    def executors(self) -> list[Executor]:
+        """The executors that run, asked by tasks; those that have just been replaced are waited for."""
+        wanted = self.group.executors
+        found = [line.split() for line in self.processes.executors(self.sc._jsc, wanted, 90_000)] if wanted else []
+        return [Executor(name, int(pid), int(native)) for name, pid, native in found]
 
     def drop(self) -> None:
         """Drops the tables; the case goes on with others, perhaps of the same names."""

@@ -4,6 +4,8 @@ import com.esotericsoftware.kryo.Kryo;
 import com.esotericsoftware.kryo.KryoSerializable;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
+import io.github.quiverspark.nativelib.Native;
+import io.github.quiverspark.nativelib.NativeLoader;
 import java.io.DataInput;
 import java.io.DataInputStream;
 import java.io.DataOutput;
@@ -32,16 +34,20 @@ import org.apache.spark.util.SizeEstimator;
  *
  * <p>The wire form, the same for Java serialization and Kryo, big-endian:
  * <pre>
- *   int  magic 'QVCB'      int  wire version        int  rows            int  columns         long decoded size
- *   int  header length     header bytes             int  stats length    stats bytes
+ *   int  magic 'QVCB'      int  wire version        int  rows            int  columns         int last (0, 1)
+ *   long decoded size
+ *   int  header length     header bytes             int  stats length    stats bytes         int  checksums length   checksums
  *   int  segment count     for each segment: int length, bytes
  * </pre>
+ *
+ * <p>A batch that was read back from its wire form is checked by its checksums: all but the segments at once, segments when a column of
+ * theirs is first decoded.
  */
 public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownSizeEstimation, Externalizable, KryoSerializable {
   private static final long serialVersionUID = 1L;
 
   /** Version of the wire form that this class writes and reads. */
-  public static final int WIRE_VERSION = 1;
+  public static final int WIRE_VERSION = 2;
   /** No segment is longer: the encoder splits a longer column. */
   public static final int MAX_SEGMENT_BYTES = 16 << 20;
 
@@ -53,10 +59,14 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
 
   private int numRows;
   private int numColumns;
+  private boolean last;
   private long sizeInBytes;
   private byte[] header;
   private byte[] stats;
+  private byte[] checksums;
   private byte[][] segments;
+  /** Per column, whether its segments have yet to be checked; null where the batch never left the heap. Races do no harm. */
+  private boolean[] unverified;
 
   /** For deserialization only. */
   public QuiverCachedBatch() {}
@@ -64,17 +74,22 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
   /**
    * @param numRows rows of the batch
    * @param numColumns top-level columns; {@code stats} has five fields for each
+   * @param last whether it is the last batch of its partition
    * @param sizeInBytes decoded size as Spark's column statistics count it
    * @param header encapsulated Arrow message without its body
    * @param stats bytes of the statistics UnsafeRow
+   * @param checksums of the rest and of each segment, as the encoder made them
    * @param segments the message body, cut
    */
-  public QuiverCachedBatch(int numRows, int numColumns, long sizeInBytes, byte[] header, byte[] stats, byte[][] segments) {
+  public QuiverCachedBatch(
+      int numRows, int numColumns, boolean last, long sizeInBytes, byte[] header, byte[] stats, byte[] checksums, byte[][] segments) {
     this.numRows = numRows;
     this.numColumns = numColumns;
+    this.last = last;
     this.sizeInBytes = sizeInBytes;
     this.header = Objects.requireNonNull(header, "header");
     this.stats = Objects.requireNonNull(stats, "stats");
+    this.checksums = Objects.requireNonNull(checksums, "checksums");
     this.segments = Objects.requireNonNull(segments, "segments");
   }
 
@@ -86,6 +101,11 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
   /** Number of top-level columns. */
   public int numColumns() {
     return numColumns;
+  }
+
+  /** Whether this is the last batch of its partition; each partition has one, if need be a batch without rows. */
+  public boolean isLast() {
+    return last;
   }
 
   /** The decoded size, as Spark's column statistics count it; the same for every codec. */
@@ -109,6 +129,32 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
     return stats;
   }
 
+  /** CRC32C of all but the segments, then of each segment; only the native library reads them. Not a copy. */
+  public byte[] checksums() {
+    return checksums;
+  }
+
+  /** Whether one of these columns has not been decoded with a check since the batch came back to the heap. */
+  public boolean mustVerify(int[] columns) {
+    if (unverified != null) {
+      for (int c : columns) {
+        if (unverified[c]) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Notes that these columns have been decoded, with a check where one was due. */
+  public void verified(int[] columns) {
+    if (unverified != null) {
+      for (int c : columns) {
+        unverified[c] = false;
+      }
+    }
+  }
+
   /** Five fields per column: lower bound, upper bound, null count, count, size in bytes. A fresh row over shared bytes. */
   @Override
   public InternalRow stats() {
@@ -130,6 +176,7 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
   @Override
   public long estimatedSize() {
     long n = HeapSizes.BATCH + HeapSizes.ofBytes(header.length) + HeapSizes.ofBytes(stats.length)
+        + HeapSizes.ofBytes(checksums.length) + (unverified == null ? 0 : HeapSizes.ofBytes(unverified.length))
         + HeapSizes.ofReferences(segments.length);
     for (byte[] s : segments) {
       n += HeapSizes.ofBytes(s.length);
@@ -179,9 +226,11 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
     out.writeInt(WIRE_VERSION);
     out.writeInt(numRows);
     out.writeInt(numColumns);
+    out.writeInt(last ? 1 : 0);
     out.writeLong(sizeInBytes);
     writeBytes(out, header);
     writeBytes(out, stats);
+    writeBytes(out, checksums);
     out.writeInt(segments.length);
     for (byte[] s : segments) {
       writeBytes(out, s);
@@ -206,20 +255,26 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
       }
       numRows = checked("row count", in.readInt(), Integer.MAX_VALUE);
       numColumns = checked("column count", in.readInt(), Integer.MAX_VALUE / 5);
+      last = checked("last mark", in.readInt(), 1) == 1;
       sizeInBytes = in.readLong();
       if (sizeInBytes < 0) {
         throw new CorruptBatchException("batch has a decoded size of " + sizeInBytes);
       }
       header = readBytes(in, "header", MAX_HEADER_BYTES);
       stats = readBytes(in, "statistics", MAX_HEADER_BYTES);
+      checksums = readBytes(in, "checksums", MAX_HEADER_BYTES);
       checkStats();
       int count = checked("segment count", in.readInt(), Integer.MAX_VALUE);
+      NativeLoader.load();
+      Native.checkHead(numRows, numColumns, sizeInBytes, header, stats, count, checksums);
       // The list grows with the segments that really come, not by the announced count.
       List<byte[]> read = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         read.add(readBytes(in, "segment " + i, MAX_SEGMENT_BYTES));
       }
       segments = read.toArray(new byte[0][]);
+      unverified = new boolean[numColumns];
+      Arrays.fill(unverified, true);
     } catch (EOFException e) {
       throw new CorruptBatchException("batch is truncated", e);
     }
@@ -262,7 +317,7 @@ public final class QuiverCachedBatch implements SimpleMetricsCachedBatch, KnownS
         (SizeEstimator.estimate(new Object[SAMPLE]) - SizeEstimator.estimate(new Object[0])) / SAMPLE;
     private static final long OBJECT_HEADER = SizeEstimator.estimate(new Object());
     // The header may end in four bytes that fields use (compressed class pointers); counting it whole errs by eight at most.
-    private static final long BATCH = round(OBJECT_HEADER + 2 * Integer.BYTES + Long.BYTES + 3 * REFERENCE);
+    private static final long BATCH = round(OBJECT_HEADER + 2 * Integer.BYTES + 1 + Long.BYTES + 5 * REFERENCE);
 
     private static long ofBytes(int length) {
       return round(ARRAY_HEADER + length);

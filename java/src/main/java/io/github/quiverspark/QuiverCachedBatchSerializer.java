@@ -1,6 +1,7 @@
 package io.github.quiverspark;
 
 import io.github.quiverspark.pruning.BatchFilter;
+import io.github.quiverspark.read.Block;
 import io.github.quiverspark.read.ColumnarReader;
 import io.github.quiverspark.read.Projection;
 import io.github.quiverspark.read.ReadObserver;
@@ -30,8 +31,10 @@ import scala.Option;
 import scala.Predef$;
 import scala.collection.Iterator;
 import scala.collection.Seq;
+import scala.collection.immutable.Nil$;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
+import scala.runtime.AbstractFunction2;
 
 /**
  * Quiver as Spark's cache serializer: the value of {@code spark.sql.cache.serializer}, which {@link QuiverPlugin} sets.
@@ -45,6 +48,8 @@ import scala.runtime.AbstractFunction1;
 public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSerializer {
   private static final long serialVersionUID = 1L;
   private static final Logger LOG = LoggerFactory.getLogger(QuiverCachedBatchSerializer.class);
+  @SuppressWarnings("unchecked")
+  private static final Seq<Expression> NO_PREDICATES = (Seq<Expression>) (Seq<?>) Nil$.MODULE$;
   private static final DefaultCachedBatchSerializer SPARK = new DefaultCachedBatchSerializer();
 
   /** Called by Spark, by reflection. */
@@ -147,7 +152,7 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
     if (!stored.isSupported()) {
       return SPARK.convertCachedBatchToColumnarBatch(input, cacheAttributes.toSeq(), selectedAttributes.toSeq(), conf);
     }
-    return readColumnar(input, Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
+    return readColumnar(whole(input, cacheAttributes, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
   }
 
   public RDD<ColumnarBatch> convertCachedBatchToColumnarBatch(
@@ -163,7 +168,7 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
     if (!stored.isSupported()) {
       return SPARK.convertCachedBatchToInternalRow(input, cacheAttributes.toSeq(), selectedAttributes.toSeq(), conf);
     }
-    return readRows(input, Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
+    return readRows(whole(input, cacheAttributes, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
   }
 
   public RDD<InternalRow> convertCachedBatchToInternalRow(
@@ -174,15 +179,20 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
 
   /** Reads a projection of Quiver's batches as columnar batches; the observer, which is shipped to the tasks, is told of each. */
   public static RDD<ColumnarBatch> readColumnar(RDD<CachedBatch> input, Projection projection, ReadObserver observer) {
-    return map(input, new ReadBatches(projection, observer), ColumnarBatch.class);
+    return read(input, new ReadBatches(Block.cachedRdd(input), projection, observer), ColumnarBatch.class);
   }
 
   /** Reads a projection of Quiver's batches as UnsafeRows; the observer, which is shipped to the tasks, is told of each batch. */
   public static RDD<InternalRow> readRows(RDD<CachedBatch> input, Projection projection, ReadObserver observer) {
-    return map(input, new ReadRows(projection, observer), InternalRow.class);
+    return read(input, new ReadRows(Block.cachedRdd(input), projection, observer), InternalRow.class);
   }
 
   // ---- helpers
+
+  /** Without pruning, whose filter does it, partitions are checked here to be whole. */
+  private static RDD<CachedBatch> whole(RDD<CachedBatch> input, Seq<Attribute> cacheAttributes, SQLConf conf) {
+    return conf.inMemoryPartitionPruning() ? input : read(input, BatchFilter.build(NO_PREDICATES, cacheAttributes), CachedBatch.class);
+  }
 
   private static void noteDelegated(StoredSchema stored) {
     WriteCounters.relationDelegated();
@@ -191,6 +201,10 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
 
   private static <A, B> RDD<B> map(RDD<A> input, Function1<Iterator<A>, Iterator<B>> f, Class<B> to) {
     return input.mapPartitions(f, true, ClassTag$.MODULE$.apply(to));
+  }
+
+  private static <B> RDD<B> read(RDD<CachedBatch> input, Function2<Object, Iterator<CachedBatch>, Iterator<B>> f, Class<B> to) {
+    return input.mapPartitionsWithIndex(f, true, ClassTag$.MODULE$.apply(to));
   }
 
   // Function classes instead of lambdas: Scala's Function1 is not serializable by itself.
@@ -224,36 +238,41 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
     }
   }
 
-  private static final class ReadBatches extends AbstractFunction1<Iterator<CachedBatch>, Iterator<ColumnarBatch>>
+  private static final class ReadBatches extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<ColumnarBatch>>
       implements Serializable {
     private static final long serialVersionUID = 1L;
+    private final int rdd;
     private final Projection projection;
     private final ReadObserver observer;
 
-    private ReadBatches(Projection projection, ReadObserver observer) {
+    private ReadBatches(int rdd, Projection projection, ReadObserver observer) {
+      this.rdd = rdd;
       this.projection = projection;
       this.observer = observer;
     }
 
     @Override
-    public Iterator<ColumnarBatch> apply(Iterator<CachedBatch> batches) {
-      return new ColumnarReader(projection, batches, observer);
+    public Iterator<ColumnarBatch> apply(Object partition, Iterator<CachedBatch> batches) {
+      return new ColumnarReader(projection, batches, Block.of(rdd, (Integer) partition), observer);
     }
   }
 
-  private static final class ReadRows extends AbstractFunction1<Iterator<CachedBatch>, Iterator<InternalRow>> implements Serializable {
+  private static final class ReadRows extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<InternalRow>>
+      implements Serializable {
     private static final long serialVersionUID = 1L;
+    private final int rdd;
     private final Projection projection;
     private final ReadObserver observer;
 
-    private ReadRows(Projection projection, ReadObserver observer) {
+    private ReadRows(int rdd, Projection projection, ReadObserver observer) {
+      this.rdd = rdd;
       this.projection = projection;
       this.observer = observer;
     }
 
     @Override
-    public Iterator<InternalRow> apply(Iterator<CachedBatch> batches) {
-      return new RowReader(projection, batches, observer);
+    public Iterator<InternalRow> apply(Object partition, Iterator<CachedBatch> batches) {
+      return new RowReader(projection, batches, Block.of(rdd, (Integer) partition), observer);
     }
   }
 }

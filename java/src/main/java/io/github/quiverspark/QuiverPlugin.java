@@ -74,7 +74,6 @@ public final class QuiverPlugin implements SparkPlugin {
       // not context.conf(): a copy would not reach the sessions and executors that are created later
       SparkConf conf = sc.conf();
       QuiverSettings.check(conf);
-      // Spark remembers the first serializer of the process, also beyond the SparkContext that chose it
       InMemoryRelation$.MODULE$.clearSerializer();
       conf.set(QuiverSettings.VERSION.key(), QuiverBuild.version());
       String reason = reasonAgainst(conf);
@@ -89,6 +88,12 @@ public final class QuiverPlugin implements SparkPlugin {
       // INFO is what spark-submit shows unless told otherwise; shells show warnings only, and there SET spark.quiver.status answers
       LOG.info("Quiver {} is on: relations are cached in Arrow format (codec {})", QuiverBuild.version(), QuiverSettings.CODEC.read(conf));
       return Collections.singletonMap(ACTIVE, "true");
+    }
+
+    /** Spark remembers the first serializer of the process, also beyond the SparkContext that chose it; the next one may be without us. */
+    @Override
+    public void shutdown() {
+      InMemoryRelation$.MODULE$.clearSerializer();
     }
 
     @Override

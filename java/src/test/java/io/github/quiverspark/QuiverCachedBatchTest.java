@@ -2,6 +2,7 @@ package io.github.quiverspark;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,8 +14,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.zip.CRC32C;
 import org.apache.spark.SparkConf;
 import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -28,7 +31,8 @@ class QuiverCachedBatchTest {
   private static final int MAGIC_AT = 0;
   private static final int VERSION_AT = 4;
   private static final int ROWS_AT = 8;
-  private static final int HEADER_LENGTH_AT = 24;
+  private static final int LAST_AT = 16;
+  private static final int HEADER_LENGTH_AT = 28;
 
   private static QuiverCachedBatch batch(int... segmentLengths) {
     DataType[] types = new DataType[5];
@@ -42,15 +46,40 @@ class QuiverCachedBatchTest {
       segments[i] = new byte[segmentLengths[i]];
       random.nextBytes(segments[i]);
     }
-    return new QuiverCachedBatch(42, 1, 336, new byte[] {-1, -1, -1, -1, 8, 0, 0, 0}, stats, segments);
+    byte[] header = {-1, -1, -1, -1, 8, 0, 0, 0};
+    return new QuiverCachedBatch(42, 1, true, 336, header, stats, checksums(42, 1, 336, header, stats, segments), segments);
+  }
+
+  /** As docs/storage-format.md says, by the JDK's CRC32C. */
+  private static byte[] checksums(long rows, long columns, long size, byte[] header, byte[] stats, byte[][] segments) {
+    ByteBuffer sums = ByteBuffer.allocate(4 + 4 * segments.length).order(ByteOrder.LITTLE_ENDIAN).position(4);
+    for (byte[] s : segments) {
+      sums.putInt(crc(s));
+    }
+    ByteBuffer numbers = ByteBuffer.allocate(48).order(ByteOrder.LITTLE_ENDIAN);
+    for (long n : new long[] {rows, columns, size, header.length, stats.length, segments.length}) {
+      numbers.putLong(n);
+    }
+    byte[] table = Arrays.copyOfRange(sums.array(), 4, sums.capacity());
+    return sums.putInt(0, crc(numbers.array(), header, stats, table)).array();
+  }
+
+  private static int crc(byte[]... parts) {
+    CRC32C crc = new CRC32C();
+    for (byte[] part : parts) {
+      crc.update(part);
+    }
+    return (int) crc.getValue();
   }
 
   private static void assertSame(QuiverCachedBatch a, QuiverCachedBatch b) {
     assertEquals(a.numRows(), b.numRows());
     assertEquals(a.numColumns(), b.numColumns());
+    assertEquals(a.isLast(), b.isLast());
     assertEquals(a.sizeInBytes(), b.sizeInBytes());
     assertArrayEquals(a.header(), b.header());
     assertArrayEquals(a.statsBytes(), b.statsBytes());
+    assertArrayEquals(a.checksums(), b.checksums());
     assertEquals(a.segments().length, b.segments().length);
     for (int i = 0; i < a.segments().length; i++) {
       assertArrayEquals(a.segments()[i], b.segments()[i]);
@@ -117,10 +146,43 @@ class QuiverCachedBatchTest {
   void payloadAndHeapSize() {
     QuiverCachedBatch b = batch(10, 0, 1001);
     assertEquals(8 + 1011, b.payloadBytes());
-    long arrays = SizeEstimator.estimate(b.header()) + SizeEstimator.estimate(b.statsBytes()) + SizeEstimator.estimate(b.segments());
+    long arrays = SizeEstimator.estimate(b.header()) + SizeEstimator.estimate(b.checksums()) + SizeEstimator.estimate(b.statsBytes()) + SizeEstimator.estimate(b.segments());
     long self = b.estimatedSize() - arrays;
     assertTrue(self >= 32 && self <= 64, "object itself: " + self);
     assertEquals(b.estimatedSize(), SizeEstimator.estimate(b));
+  }
+
+  /** Whatever bit is flipped before the segments, no such batch comes out. */
+  @Test
+  void everyFlippedBitOfTheHeadIsFound() {
+    QuiverCachedBatch good = batch(5, 9);
+    byte[] wire = wire(good);
+    int head = wire.length - (4 + 5) - (4 + 9);
+    for (int bit = 0; bit < 8 * head; bit++) {
+      byte[] bad = wire.clone();
+      bad[bit / 8] ^= (byte) (1 << bit % 8);
+      if (bit / 8 == LAST_AT + 3 && bit % 8 == 0) {
+        // the mark itself: without it the partition has no end, which the reader of the partition notices
+        assertFalse(unwire(bad).isLast());
+      } else {
+        assertThrows(CorruptBatchException.class, () -> unwire(bad), "bit " + bit);
+      }
+    }
+  }
+
+  /** Segments are to be checked once after the batch was read back, and never where it was encoded. */
+  @Test
+  void whatIsToVerify() {
+    QuiverCachedBatch fresh = batch(5);
+    assertFalse(fresh.mustVerify(new int[] {0}));
+    fresh.verified(new int[] {0});
+    QuiverCachedBatch back = unwire(wire(fresh));
+    assertFalse(back.mustVerify(new int[0]));
+    assertTrue(back.mustVerify(new int[] {0}));
+    back.verified(new int[] {0});
+    assertFalse(back.mustVerify(new int[] {0}));
+    assertEquals(back.estimatedSize(), fresh.estimatedSize() + SizeEstimator.estimate(new boolean[1]));
+    assertTrue(unwire(wire(back)).mustVerify(new int[] {0}));
   }
 
   @Test
@@ -128,7 +190,7 @@ class QuiverCachedBatchTest {
     byte[] wire = wire(batch(5));
     ByteBuffer.wrap(wire).putInt(VERSION_AT, 9);
     String message = assertThrows(CorruptBatchException.class, () -> unwire(wire)).getMessage();
-    assertTrue(message.contains("version 9") && message.contains("reads 1"), message);
+    assertTrue(message.contains("version 9") && message.contains("reads 2"), message);
   }
 
   @Test

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.nativelib.NativeLoader;
+import io.github.quiverspark.read.Block;
 import io.github.quiverspark.read.ColumnarReader;
 import io.github.quiverspark.read.Projection;
 import io.github.quiverspark.read.ReadObserver;
@@ -114,7 +115,7 @@ class RoundTripTest {
 
   private static List<List<Object>> readRows(StructType schema, Projection p, List<CachedBatch> batches) {
     List<List<Object>> out = new ArrayList<>();
-    Iterator<InternalRow> it = new RowReader(p, scala(batches), ReadObserver.NONE);
+    Iterator<InternalRow> it = new RowReader(p, scala(batches), Block.NONE, ReadObserver.NONE);
     while (it.hasNext()) {
       InternalRow row = it.next();
       assertTrue(row instanceof UnsafeRow);
@@ -126,7 +127,7 @@ class RoundTripTest {
   }
 
   private static List<List<Object>> readColumns(StructType schema, Projection p, List<CachedBatch> batches) {
-    List<ColumnarBatch> read = drain(new ColumnarReader(p, scala(batches), ReadObserver.NONE));
+    List<ColumnarBatch> read = drain(new ColumnarReader(p, scala(batches), Block.NONE, ReadObserver.NONE));
     List<List<Object>> out = new ArrayList<>();
     // Looked at only now: vectors of all batches are valid at once.
     for (ColumnarBatch b : read) {
@@ -186,7 +187,7 @@ class RoundTripTest {
       List<CachedBatch> batches = writeBatches(columns, List.of(in));
       assertEquals(expected, readRows(schema, all(columns), batches));
       // A cache of the cache.
-      List<ColumnarBatch> read = drain(new ColumnarReader(all(columns), scala(batches), ReadObserver.NONE));
+      List<ColumnarBatch> read = drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE));
       List<CachedBatch> again = writeBatches(columns, read);
       assertEquals(expected, readColumns(schema, all(columns), again));
       in.close();
@@ -242,12 +243,12 @@ class RoundTripTest {
   @Test
   void countTouchesNoPayload() {
     Seq<Attribute> columns = attributes(Schemas.of("int", "string"));
-    CachedBatch broken = new QuiverCachedBatch(12_345, 2, 9, new byte[] {1}, new byte[100], new byte[][] {{2}});
+    CachedBatch broken = new QuiverCachedBatch(12_345, 2, true, 9, new byte[] {1}, new byte[100], new byte[8], new byte[][] {{2}});
     long[] bytes = {-1};
     ReadObserver observer = (batch, stored, nanos) -> bytes[0] = stored;
-    assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), observer)).size());
+    assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).size());
     assertEquals(0, bytes[0]);
-    assertEquals(12_345, drain(new ColumnarReader(projection(columns), scala(List.of(broken)), observer)).get(0).numRows());
+    assertEquals(12_345, drain(new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).get(0).numRows());
   }
 
   @Test
@@ -258,20 +259,11 @@ class RoundTripTest {
     List<CachedBatch> batches = writeRows(columns, new RandomRows(7, 0, 200).rows(schema, 1000));
     long[] stored = new long[1];
     ReadObserver observer = (batch, bytes, nanos) -> stored[0] += bytes;
-    drain(new ColumnarReader(projection(columns, 0), scala(batches), observer));
+    drain(new ColumnarReader(projection(columns, 0), scala(batches), Block.NONE, observer));
     assertEquals(4000, stored[0]);
     stored[0] = 0;
-    drain(new RowReader(projection(columns, 0), scala(batches), observer));
+    drain(new RowReader(projection(columns, 0), scala(batches), Block.NONE, observer));
     assertEquals(4000, stored[0]);
-  }
-
-  @Test
-  void noRowsNoBatch() {
-    Seq<Attribute> columns = attributes(Schemas.of("int"));
-    assertEquals(0, writeRows(columns, List.of()).size());
-    assertEquals(0, writeBatches(columns, List.of()).size());
-    ColumnarBatch empty = Vectors.batch(Form.ON_HEAP, Schemas.of("int"), List.of());
-    assertEquals(0, writeBatches(columns, List.of(empty, empty)).size());
   }
 
   /** The producer's vectors may be reused from batch to batch: each batch is released when it has been copied, and not before. */
@@ -329,7 +321,7 @@ class RoundTripTest {
     List<CachedBatch> fromBatches = writeBatches(columns, List.of(new ColumnarBatch(new ColumnVector[0], 25)));
     for (List<CachedBatch> batches : List.of(fromRows, fromBatches)) {
       assertEquals(25, batches.get(0).numRows());
-      assertEquals(25, drain(new RowReader(all(columns), scala(batches), ReadObserver.NONE)).size());
+      assertEquals(25, drain(new RowReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE)).size());
       assertEquals(0, ((QuiverCachedBatch) batches.get(0)).stats().numFields());
     }
   }
@@ -337,12 +329,12 @@ class RoundTripTest {
   @Test
   void batchesOfZeroRowsAreSkipped() {
     Seq<Attribute> columns = attributes(Schemas.of("int"));
-    CachedBatch none = new QuiverCachedBatch(0, 1, 0, new byte[0], new byte[100], new byte[0][]);
+    CachedBatch none = new QuiverCachedBatch(0, 1, true, 0, new byte[0], new byte[100], new byte[4], new byte[0][]);
     List<CachedBatch> batches = new ArrayList<>(List.of(none, none));
     batches.addAll(writeRows(columns, new RandomRows(1, 0).rows(Schemas.of("int"), 3)));
     batches.add(none);
-    assertEquals(3, drain(new RowReader(all(columns), scala(batches), ReadObserver.NONE)).size());
-    assertEquals(1, drain(new ColumnarReader(all(columns), scala(batches), ReadObserver.NONE)).size());
+    assertEquals(3, drain(new RowReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE)).size());
+    assertEquals(1, drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE)).size());
   }
 
   @Test
@@ -393,11 +385,11 @@ class RoundTripTest {
     List<CachedBatch> batches = writeRows(columns, rows);
     List<UTF8String> fromRows = new ArrayList<>();
     List<UTF8String> fromColumns = new ArrayList<>();
-    Iterator<InternalRow> r = new RowReader(all(columns), scala(batches), ReadObserver.NONE);
+    Iterator<InternalRow> r = new RowReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE);
     while (r.hasNext()) {
       fromRows.add(r.next().getUTF8String(0));
     }
-    for (ColumnarBatch b : drain(new ColumnarReader(all(columns), scala(batches), ReadObserver.NONE))) {
+    for (ColumnarBatch b : drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE))) {
       for (int i = 0; i < b.numRows(); i++) {
         fromColumns.add(b.column(0).getUTF8String(i));
       }
@@ -410,6 +402,47 @@ class RoundTripTest {
     }
   }
 
+  private static void assertOnlyTheLastIsLast(List<CachedBatch> batches, int... rows) {
+    assertEquals(rows.length, batches.size());
+    for (int i = 0; i < rows.length; i++) {
+      assertEquals(rows[i], batches.get(i).numRows());
+      assertEquals(i == rows.length - 1, ((QuiverCachedBatch) batches.get(i)).isLast());
+    }
+  }
+
+  /** By the mark of the last batch a reader knows that it has seen all; a partition without rows has a batch for the mark only. */
+  @Test
+  void theLastBatchIsMarked() {
+    conf.setConfString(BATCH_SIZE, "100");
+    StructType schema = Schemas.of("int");
+    Seq<Attribute> columns = attributes(schema);
+    assertOnlyTheLastIsLast(writeRows(columns, List.of()), 0);
+    assertEquals(0, writeRows(columns, List.of()).get(0).sizeInBytes());
+    assertOnlyTheLastIsLast(writeRows(columns, new RandomRows(1, 0).rows(schema, 99)), 99);
+    assertOnlyTheLastIsLast(writeRows(columns, new RandomRows(1, 0).rows(schema, 200)), 100, 100);
+    assertOnlyTheLastIsLast(writeRows(columns, new RandomRows(1, 0).rows(schema, 201)), 100, 100, 1);
+    ColumnarBatch empty = Vectors.batch(Form.ON_HEAP, schema, List.of());
+    ColumnarBatch full = Vectors.batch(Form.ON_HEAP, schema, new RandomRows(1, 0).rows(schema, 100));
+    assertOnlyTheLastIsLast(writeBatches(columns, List.of()), 0);
+    assertOnlyTheLastIsLast(writeBatches(columns, List.of(empty, full, empty)), 100);
+    assertOnlyTheLastIsLast(writeBatches(columns, List.of(full, empty, full)), 100, 100);
+  }
+
+  @Test
+  void aPartitionThatEndsEarlyIsAnError() {
+    conf.setConfString(BATCH_SIZE, "100");
+    StructType schema = Schemas.of("int");
+    List<CachedBatch> batches = writeRows(attributes(schema), new RandomRows(1, 0).rows(schema, 250));
+    assertEquals(3, drain(new WholePartition(scala(batches))).size());
+    for (int kept = 0; kept < 3; kept++) {
+      Iterator<CachedBatch> cut = new WholePartition(scala(batches.subList(0, kept)));
+      for (int i = 0; i < kept; i++) {
+        cut.next();
+      }
+      assertThrows(CorruptBatchException.class, cut::hasNext);
+    }
+  }
+
   @Test
   void brokenPayloadIsAnErrorThatNamesIt() {
     StructType schema = Schemas.common();
@@ -418,13 +451,13 @@ class RoundTripTest {
     byte[][] cut = good.segments().clone();
     cut[10] = Arrays.copyOf(cut[10], cut[10].length / 2);
     QuiverCachedBatch truncated =
-        new QuiverCachedBatch(good.numRows(), good.numColumns(), good.sizeInBytes(), good.header(), good.statsBytes(), cut);
+        new QuiverCachedBatch(good.numRows(), good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), cut);
     QuiverCachedBatch wrongRows = new QuiverCachedBatch(
-        good.numRows() + 1, good.numColumns(), good.sizeInBytes(), good.header(), good.statsBytes(), good.segments());
+        good.numRows() + 1, good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), good.segments());
     for (QuiverCachedBatch bad : List.of(truncated, wrongRows)) {
-      RowReader rows = new RowReader(all(columns), scala(List.of(bad)), ReadObserver.NONE);
+      RowReader rows = new RowReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE);
       assertThrows(CorruptBatchException.class, rows::hasNext);
-      ColumnarReader batches = new ColumnarReader(all(columns), scala(List.of(bad)), ReadObserver.NONE);
+      ColumnarReader batches = new ColumnarReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE);
       assertThrows(CorruptBatchException.class, batches::next);
       closeByExhaustion(rows, batches);
     }
@@ -458,7 +491,7 @@ class RoundTripTest {
       }
     };
     String message = assertThrows(IllegalStateException.class,
-        () -> new RowReader(all(columns), scala(List.of(foreign)), ReadObserver.NONE).hasNext()).getMessage();
+        () -> new RowReader(all(columns), scala(List.of(foreign)), Block.NONE, ReadObserver.NONE).hasNext()).getMessage();
     assertTrue(message.contains(foreign.getClass().getName()), message);
   }
 
@@ -466,7 +499,7 @@ class RoundTripTest {
   void unsafeRowsAreReused() {
     Seq<Attribute> columns = attributes(Schemas.of("int"));
     List<CachedBatch> batches = writeRows(columns, new RandomRows(15, 0).rows(Schemas.of("int"), 3));
-    RowReader reader = new RowReader(all(columns), scala(batches), ReadObserver.NONE);
+    RowReader reader = new RowReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE);
     InternalRow first = reader.next();
     assertSame(first, reader.next());
     drain(reader);

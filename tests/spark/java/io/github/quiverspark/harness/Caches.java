@@ -29,6 +29,16 @@ public final class Caches {
     return found;
   }
 
+  /** The cached RDD of the first cached relation that a query reads. */
+  static RDD<CachedBatch> rdd(Dataset<?> query) {
+    return relations(query).get(0).cacheBuilder().cachedColumnBuffers();
+  }
+
+  /** Id of the cached RDD of the first cached relation that a query reads. */
+  public static int rddId(Dataset<?> query) {
+    return rdd(query).id();
+  }
+
   /** Number of cached relations that a query reads. */
   public static int count(Dataset<?> query) {
     return relations(query).size();
@@ -51,6 +61,11 @@ public final class Caches {
   /** Bytes of the cached relations as the planner counts them. */
   public static long plannerSize(Dataset<?> query) {
     return relations(query).stream().mapToLong(r -> r.computeStats().sizeInBytes().longValue()).sum();
+  }
+
+  /** Rows of the cached relations as the planner counts them. */
+  public static long plannerRows(Dataset<?> query) {
+    return relations(query).stream().mapToLong(r -> r.computeStats().rowCount().get().longValue()).sum();
   }
 
   /** What one stored batch is. */

@@ -13,7 +13,7 @@ package io.github.quiverspark.nativelib;
  */
 public final class Native {
   /** The ABI this class was written for; {@link #abiVersion} must answer the same. */
-  public static final int ABI_VERSION = 1;
+  public static final int ABI_VERSION = 2;
 
   private Native() {}
 
@@ -62,7 +62,7 @@ public final class Native {
    * @param rows address of the concatenated row bytes, rowsLength bytes
    * @param ends address of n longs: the end offset of each row within rows
    * @param info receives [0] row count, [1] decoded size in bytes as Spark's column statistics count it
-   * @return [0] message header, [1] statistics row (UnsafeRow bytes), [2 …] segments
+   * @return [0] message header, [1] statistics row (UnsafeRow bytes), [2] checksums, [3 …] segments
    */
   public static native byte[][] encodeRows(long encoder, long rows, long rowsLength, long ends, int n, long[] info);
 
@@ -77,6 +77,15 @@ public final class Native {
 
   /** Address of a C function that serves as release callback of ArrowArrays whose memory the caller keeps. */
   public static native long noopRelease();
+
+  /**
+   * Throws {@link io.github.quiverspark.CorruptBatchException} unless all of a batch but its segments is as it was encoded.
+   *
+   * @param size decoded size
+   * @param segments number of segments
+   */
+  public static native void checkHead(
+      long rows, long columns, long size, byte[] header, byte[] stats, long segments, byte[] checksums);
 
   /**
    * A decoder that reads some columns of batches of one schema.
@@ -94,6 +103,7 @@ public final class Native {
    *
    * @param header message header of the batch
    * @param segments all segments of the batch; only those of projected columns are touched
+   * @param checksums the batch's checksums, by which the segments of projected columns are checked; null: not checked
    * @param layout receives [0] row count, [1] stored bytes read, [2] decode time in ns, [3] 0, and for node k from
    *     4 + 8*k: length, null count, then offset and length in bytes, within the array in {@code buffers}, of
    *     nulls (one byte a slot, 1 = null), first and second buffer
@@ -101,14 +111,16 @@ public final class Native {
    *     booleans as one byte a slot, or int32 offsets), second buffer (bytes of strings and binary), or null.
    *     An array is fresh, or one of {@code segments} where the stored bytes can be read in place
    */
-  public static native void decodeVectors(long decoder, byte[] header, byte[][] segments, long[] layout, byte[][] buffers);
+  public static native void decodeVectors(
+      long decoder, byte[] header, byte[][] segments, byte[] checksums, long[] layout, byte[][] buffers);
 
   /**
    * Decodes the projected columns of a batch, to be read by {@link #nextRows}; what an earlier call left is dropped.
    *
+   * @param checksums as for {@link #decodeVectors}
    * @param layout receives [0] row count, [1] stored bytes read, [2] decode time in ns
    */
-  public static native void decodeRows(long decoder, byte[] header, byte[][] segments, long[] layout);
+  public static native void decodeRows(long decoder, byte[] header, byte[][] segments, byte[] checksums, long[] layout);
 
   /**
    * The next block of rows as UnsafeRow bytes of the projected schema, or null after the last row.
@@ -123,10 +135,12 @@ public final class Native {
    * Decodes the projected columns into the Arrow C Data Interface, for native consumers. The structs are overwritten;
    * the consumer must call the release callback of both, which frees the native memory, at any time and on any thread.
    *
+   * @param checksums as for {@link #decodeVectors}
    * @param array address of an ArrowArray (80 bytes, zeroed)
    * @param schema address of an ArrowSchema (72 bytes, zeroed), or 0
    */
-  public static native void decodeArrow(long decoder, byte[] header, byte[][] segments, long array, long schema);
+  public static native void decodeArrow(
+      long decoder, byte[] header, byte[][] segments, byte[] checksums, long array, long schema);
 
   /** Closes an encoder or decoder and frees its native memory. Closing again does nothing. */
   public static native void close(long handle);

@@ -1,5 +1,6 @@
 package io.github.quiverspark.pruning;
 
+import io.github.quiverspark.WholePartition;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,8 @@ import scala.runtime.AbstractFunction2;
  * Skips cached batches whose statistics prove that no row can satisfy the predicates.
  *
  * <p>Not Spark's own filter, because that drops batches of columns without bounds, reads NaN and collations wrongly, and knows neither
- * long IN lists, nor NOT, nor casts. Nothing here needs code generation, and a test takes well below a microsecond a batch.
+ * long IN lists, nor NOT, nor casts. Behind it nobody knows which batches there were, so that it is here that a partition is checked to be
+ * whole. Nothing here needs code generation, and a test takes well below a microsecond a batch.
  */
 public final class BatchFilter {
   /** Is told about skipped batches, on the executor that skips them. */
@@ -67,7 +69,8 @@ public final class BatchFilter {
 
     @Override
     public Iterator<CachedBatch> apply(Object partition, Iterator<CachedBatch> batches) {
-      return test == null ? batches : new FilteredBatches(test, listener, batches);
+      Iterator<CachedBatch> whole = new WholePartition(batches);
+      return test == null ? whole : new FilteredBatches(test, listener, whole);
     }
   }
 

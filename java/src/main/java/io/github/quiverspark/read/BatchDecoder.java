@@ -12,13 +12,15 @@ import org.apache.spark.sql.types.DataType;
 /** A native decoder of one projection, made when the first batch comes and closed with the iterator or the task. */
 final class BatchDecoder extends TaskResource {
   private final Projection projection;
+  private final Block block;
   private final ReadObserver observer;
   private final int nodes;
   private final long[] layout;
   private long handle;
 
-  BatchDecoder(Projection projection, ReadObserver observer) {
+  BatchDecoder(Projection projection, Block block, ReadObserver observer) {
     this.projection = projection;
+    this.block = block;
     this.observer = observer;
     int n = 0;
     for (DataType t : projection.types()) {
@@ -33,9 +35,11 @@ final class BatchDecoder extends TaskResource {
     enter();
     try {
       byte[][] buffers = new byte[VectorBuilder.BUFFERS_PER_NODE * nodes][];
-      Native.decodeVectors(handle(), batch.header(), batch.segments(), layout, buffers);
-      checkRows(batch);
+      Native.decodeVectors(handle(), batch.header(), batch.segments(), toVerify(batch), layout, buffers);
+      decoded(batch);
       return VectorBuilder.build(projection.types(), batch.numRows(), layout, buffers);
+    } catch (CorruptBatchException e) {
+      throw block.named(e);
     } finally {
       exit();
     }
@@ -45,8 +49,10 @@ final class BatchDecoder extends TaskResource {
   void decodeRows(QuiverCachedBatch batch) {
     enter();
     try {
-      Native.decodeRows(handle(), batch.header(), batch.segments(), layout);
-      checkRows(batch);
+      Native.decodeRows(handle(), batch.header(), batch.segments(), toVerify(batch), layout);
+      decoded(batch);
+    } catch (CorruptBatchException e) {
+      throw block.named(e);
     } finally {
       exit();
     }
@@ -57,6 +63,8 @@ final class BatchDecoder extends TaskResource {
     enter();
     try {
       return Native.nextRows(handle(), ends, targetBytes);
+    } catch (CorruptBatchException e) {
+      throw block.named(e);
     } finally {
       exit();
     }
@@ -84,7 +92,12 @@ final class BatchDecoder extends TaskResource {
     return handle;
   }
 
-  private void checkRows(QuiverCachedBatch batch) {
+  private byte[] toVerify(QuiverCachedBatch batch) {
+    return batch.mustVerify(projection.indexes()) ? batch.checksums() : null;
+  }
+
+  private void decoded(QuiverCachedBatch batch) {
+    batch.verified(projection.indexes());
     if (layout[0] != batch.numRows()) {
       throw new CorruptBatchException("message has " + layout[0] + " rows, the batch " + batch.numRows());
     }

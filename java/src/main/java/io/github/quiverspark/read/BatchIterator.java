@@ -10,20 +10,23 @@ abstract class BatchIterator<T> extends AbstractIterator<T> {
   protected final Projection projection;
   protected final BatchDecoder decoder;
   private final Iterator<CachedBatch> input;
+  protected final Block block;
 
-  BatchIterator(Projection projection, Iterator<CachedBatch> input, ReadObserver observer) {
+  BatchIterator(Projection projection, Iterator<CachedBatch> input, Block block, ReadObserver observer) {
     this.projection = projection;
     this.input = input;
-    this.decoder = new BatchDecoder(projection, observer);
+    this.block = block;
+    this.decoder = new BatchDecoder(projection, block, observer);
   }
 
   /** The next batch that has rows, or null; at the end the decoder is closed. */
   protected final QuiverCachedBatch nextBatch() {
     decoder.checkInterrupted();
-    while (input.hasNext()) {
-      CachedBatch batch = input.next();
+    while (block.reading(input::hasNext)) {
+      CachedBatch batch = block.reading(input::next);
       if (!(batch instanceof QuiverCachedBatch)) {
-        throw new IllegalStateException("a relation that Quiver has cached holds a " + batch.getClass().getName());
+        throw new IllegalStateException(
+            block + ": a relation that Quiver has cached holds " + (batch == null ? "null" : "a " + batch.getClass().getName()));
       }
       if (batch.numRows() > 0) {
         return (QuiverCachedBatch) batch;

@@ -14,9 +14,9 @@ public final class ColumnarReader extends BatchIterator<ColumnarBatch> {
   private QuiverCachedBatch next;
   private boolean done;
 
-  /** Reads the projection of all batches of {@code input}; {@code observer} is told of each. */
-  public ColumnarReader(Projection projection, Iterator<CachedBatch> input, ReadObserver observer) {
-    super(projection, input, observer);
+  /** Reads the projection of all batches of {@code input}, which are those of the block; {@code observer} is told of each. */
+  public ColumnarReader(Projection projection, Iterator<CachedBatch> input, Block block, ReadObserver observer) {
+    super(projection, input, block, observer);
   }
 
   @Override

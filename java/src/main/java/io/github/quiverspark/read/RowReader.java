@@ -30,9 +30,9 @@ public final class RowReader extends BatchIterator<InternalRow> {
   private int missing;
   private boolean done;
 
-  /** Reads the projection of all batches of {@code input}; {@code observer} is told of each. */
-  public RowReader(Projection projection, Iterator<CachedBatch> input, ReadObserver observer) {
-    super(projection, input, observer);
+  /** Reads the projection of all batches of {@code input}, which are those of the block; {@code observer} is told of each. */
+  public RowReader(Projection projection, Iterator<CachedBatch> input, Block block, ReadObserver observer) {
+    super(projection, input, block, observer);
     row = new UnsafeRow(projection.width());
     ends = new int[projection.width() == 0 ? 0 : 1 + BLOCK_ROWS];
   }
@@ -78,7 +78,7 @@ public final class RowReader extends BatchIterator<InternalRow> {
     }
     byte[] bytes = decoder.nextRows(ends, BLOCK_BYTES);
     if (bytes == null || ends[0] <= 0 || ends[0] > missing) {
-      throw new CorruptBatchException("batch ends " + missing + " rows early");
+      throw new CorruptBatchException(block + ": batch ends " + missing + " rows early");
     }
     block = bytes;
     position = 0;

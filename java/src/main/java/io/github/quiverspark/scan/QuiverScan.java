@@ -20,6 +20,7 @@ import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 import scala.collection.immutable.Map;
 import scala.collection.Seq;
+import scala.collection.immutable.Nil$;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction2;
 
@@ -30,6 +31,8 @@ import scala.runtime.AbstractFunction2;
  */
 public final class QuiverScan extends CachedScan {
   private static final long serialVersionUID = 1L;
+  @SuppressWarnings("unchecked")
+  private static final Seq<Expression> NO_PREDICATES = (Seq<Expression>) (Seq<?>) Nil$.MODULE$;
 
   /** Why no columnar batches are given; null if they are. */
   private final String rowsOnly;
@@ -102,9 +105,9 @@ public final class QuiverScan extends CachedScan {
 
   private RDD<CachedBatch> keptBatches() {
     RDD<CachedBatch> batches = relation().cacheBuilder().cachedColumnBuffers();
-    if (conf().inMemoryPartitionPruning()) {
-      batches = mapBatches(batches, BatchFilter.build(predicates(), relation().output(), scanMetrics()));
-    }
+    // without predicates too, since the filter also checks that the partition is whole
+    Seq<Expression> kept = conf().inMemoryPartitionPruning() ? predicates() : NO_PREDICATES;
+    batches = mapBatches(batches, BatchFilter.build(kept, relation().output(), scanMetrics()));
     if (spark.enableAccumulatorsForTest()) {
       spark.readPartitions().setValue(0);
       spark.readBatches().setValue(0);

@@ -16,24 +16,24 @@ final class BatchEncoder implements AutoCloseable {
     this.spec = spec;
   }
 
-  /** Encodes n UnsafeRows that lie at address rows; ends is the address of their end offsets. */
-  QuiverCachedBatch encodeRows(long rows, long rowsLength, long ends, int n) {
+  /** Encodes n UnsafeRows that lie at address rows; ends is the address of their end offsets; last: the partition ends with them. */
+  QuiverCachedBatch encodeRows(long rows, long rowsLength, long ends, int n, boolean last) {
     long start = System.nanoTime();
-    return batch(Native.encodeRows(handle(), rows, rowsLength, ends, n, info), n, start);
+    return batch(Native.encodeRows(handle(), rows, rowsLength, ends, n, info), n, last, start);
   }
 
-  /** Encodes the struct array at this address, which has n rows. */
-  QuiverCachedBatch encodeColumns(long array, int n) {
+  /** Encodes the struct array at this address, which has n rows; last: the partition ends with them. */
+  QuiverCachedBatch encodeColumns(long array, int n, boolean last) {
     long start = System.nanoTime();
-    return batch(Native.encodeColumns(handle(), array, 0, info), n, start);
+    return batch(Native.encodeColumns(handle(), array, 0, info), n, last, start);
   }
 
-  private QuiverCachedBatch batch(byte[][] encoded, int rows, long start) {
+  private QuiverCachedBatch batch(byte[][] encoded, int rows, boolean last, long start) {
     if (info[0] != rows) {
       throw new QuiverException("encoder was given " + rows + " rows and encoded " + info[0]);
     }
-    QuiverCachedBatch batch = new QuiverCachedBatch(rows, spec.types().length, info[1], encoded[0], encoded[1],
-        Arrays.copyOfRange(encoded, 2, encoded.length));
+    QuiverCachedBatch batch = new QuiverCachedBatch(rows, spec.types().length, last, info[1], encoded[0], encoded[1],
+        encoded[2], Arrays.copyOfRange(encoded, 3, encoded.length));
     WriteCounters.batchWritten(rows, batch.payloadBytes(), System.nanoTime() - start);
     return batch;
   }

@@ -21,6 +21,7 @@ public final class ColumnarBatchWriter extends AbstractIterator<CachedBatch> {
   /** The input batch at hand, of which rows from position on are not staged yet; null if there is none. */
   private ColumnarBatch current;
   private int position;
+  private boolean done;
 
   /** Writes all rows of {@code input}. */
   public ColumnarBatchWriter(WriteSpec spec, Iterator<ColumnarBatch> input) {
@@ -31,11 +32,10 @@ public final class ColumnarBatchWriter extends AbstractIterator<CachedBatch> {
 
   @Override
   public boolean hasNext() {
-    if (pull()) {
-      return true;
+    if (done) {
+      staging.close();
     }
-    staging.close();
-    return false;
+    return !done;
   }
 
   /** Makes current an input batch that has rows left to stage; false at the end of the input. */
@@ -64,7 +64,9 @@ public final class ColumnarBatchWriter extends AbstractIterator<CachedBatch> {
       throw new NoSuchElementException("no more batches");
     }
     staging.checkInterrupted();
-    return staging.nextBatch(this);
+    QuiverCachedBatch batch = staging.nextBatch(this);
+    done = batch.isLast();
+    return batch;
   }
 
   /** The native memory of the writer. */
@@ -88,10 +90,11 @@ public final class ColumnarBatchWriter extends AbstractIterator<CachedBatch> {
           batch = new StagedBatch(NativeMemory.LIBRARY, spec.types(), spec.batchRows(), spec.batchBytes());
         }
         batch.reset();
-        do {
+        boolean more;
+        while ((more = writer.pull()) && !batch.isFull()) {
           writer.position += batch.append(writer.current, writer.position);
-        } while (!batch.isFull() && writer.pull());
-        return encoder.encodeColumns(batch.export(structs), batch.rows());
+        }
+        return encoder.encodeColumns(batch.export(structs), batch.rows(), !more);
       } finally {
         exit();
       }

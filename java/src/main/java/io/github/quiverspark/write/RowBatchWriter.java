@@ -22,6 +22,7 @@ public final class RowBatchWriter extends AbstractIterator<CachedBatch> {
   private UnsafeProjection toUnsafe;
   /** A row pulled from the input that did not fit into the last batch; the input has not been touched since. */
   private UnsafeRow pending;
+  private boolean done;
 
   /** Writes all rows of {@code input}. */
   public RowBatchWriter(WriteSpec spec, Iterator<InternalRow> input) {
@@ -32,11 +33,10 @@ public final class RowBatchWriter extends AbstractIterator<CachedBatch> {
 
   @Override
   public boolean hasNext() {
-    if (pending != null || input.hasNext()) {
-      return true;
+    if (done) {
+      staging.close();
     }
-    staging.close();
-    return false;
+    return !done;
   }
 
   @Override
@@ -45,7 +45,9 @@ public final class RowBatchWriter extends AbstractIterator<CachedBatch> {
       throw new NoSuchElementException("no more batches");
     }
     staging.checkInterrupted();
-    return staging.nextBatch(this);
+    QuiverCachedBatch batch = staging.nextBatch(this);
+    done = batch.isLast();
+    return batch;
   }
 
   /** The next row as an UnsafeRow; valid until the one after it is asked for. */
@@ -84,19 +86,20 @@ public final class RowBatchWriter extends AbstractIterator<CachedBatch> {
       enter();
       try {
         int n = fill(writer);
-        return encoder.encodeRows(rows.address(), rows.size(), ends.address(), n);
+        boolean last = writer.pending == null && !writer.input.hasNext();
+        return encoder.encodeRows(rows.address(), rows.size(), ends.address(), n, last);
       } finally {
         exit();
       }
     }
 
-    /** Stages the rows of one batch, at least one. */
+    /** Stages the rows of one batch: none only at the end of the input. */
     private int fill(RowBatchWriter writer) {
       encoder.load();
       rows.reset(2 * spec.batchBytes());
       ends.reset(Long.MAX_VALUE);
       int n = 0;
-      do {
+      while (n < spec.batchRows() && (writer.pending != null || writer.input.hasNext())) {
         UnsafeRow row = writer.nextRow();
         int bytes = row.getSizeInBytes();
         if (n > 0 && rows.size() + bytes > spec.batchBytes()) {
@@ -107,7 +110,7 @@ public final class RowBatchWriter extends AbstractIterator<CachedBatch> {
         Platform.copyMemory(row.getBaseObject(), row.getBaseOffset(), null, at, bytes);
         ends.putLong(rows.size());
         n++;
-      } while (n < spec.batchRows() && writer.input.hasNext());
+      }
       return n;
     }
 

@@ -1,0 +1,71 @@
+package io.github.quiverspark.read;
+
+import com.esotericsoftware.kryo.KryoException;
+import io.github.quiverspark.CorruptBatchException;
+import java.io.ObjectStreamException;
+import java.util.function.Supplier;
+import org.apache.spark.Dependency;
+import org.apache.spark.OneToOneDependency;
+import org.apache.spark.rdd.RDD;
+import org.apache.spark.storage.RDDBlockId;
+import org.apache.spark.storage.StorageLevel;
+import scala.collection.Seq;
+
+/** The block of the block manager that a reader's batches come from, for messages. */
+public final class Block {
+  /** Where the batches do not come from a block. */
+  public static final Block NONE = new Block("batches without a block");
+
+  private final String name;
+
+  private Block(String name) {
+    this.name = name;
+  }
+
+  /** A partition of the cached RDD with this id. */
+  public static Block of(int rdd, int partition) {
+    return new Block("block " + new RDDBlockId(rdd, partition).name());
+  }
+
+  /** Id of the cached RDD whose batches, perhaps pruned, this RDD has. On the driver. */
+  public static int cachedRdd(RDD<?> batches) {
+    RDD<?> rdd = batches;
+    while (rdd.getStorageLevel().equals(StorageLevel.NONE())) {
+      Seq<? extends Dependency<?>> dependencies = rdd.dependencies();
+      if (dependencies.size() != 1 || !(dependencies.head() instanceof OneToOneDependency)) {
+        return batches.id();
+      }
+      rdd = dependencies.head().rdd();
+    }
+    return rdd.id();
+  }
+
+  /** The exception to throw instead of e: one that names the block, if e says that stored bytes are wrong; otherwise e. */
+  RuntimeException named(RuntimeException e) {
+    return e instanceof CorruptBatchException || e instanceof KryoException ? broken(e) : e;
+  }
+
+  /** Reads a batch from Spark's iterator; what goes wrong with stored bytes names the block. */
+  <T> T reading(Supplier<T> input) {
+    try {
+      return input.get();
+    } catch (RuntimeException e) {
+      throw named(e);
+    } catch (Exception e) {
+      // Scala code throws checked exceptions undeclared: here of Java's object streams
+      if (e instanceof ObjectStreamException || e instanceof ClassNotFoundException) {
+        throw broken(e);
+      }
+      throw e;
+    }
+  }
+
+  private CorruptBatchException broken(Exception e) {
+    return new CorruptBatchException(name + ": " + e.getMessage(), e);
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}
