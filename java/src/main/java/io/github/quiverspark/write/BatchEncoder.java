@@ -34,7 +34,7 @@ final class BatchEncoder implements AutoCloseable {
     }
     QuiverCachedBatch batch = new QuiverCachedBatch(rows, spec.types().length, info[1], encoded[0], encoded[1],
         Arrays.copyOfRange(encoded, 2, encoded.length));
-    WriteCounters.batchWritten(rows, batch.payloadBytes(), System.nanoTime() - start);
+    WriteCounters.batchWritten(rows, info[1], batch.payloadBytes(), System.nanoTime() - start);
     return batch;
   }
 
