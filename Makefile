@@ -132,6 +132,12 @@ test-spark-reference: fetch ## the same cases with Spark's own cache format: pro
 	$(call say,spark-submit tests with the format of Spark)
 	$(PYTEST) tests/spark --format=spark
 
+.PHONY: test-suites
+test-suites: dist ## Spark's own published suites of its cache, run with Quiver (T=regular expression over test names)
+	@tests/tools/fetch.sh python
+	$(call say,suites of Spark)
+	$(PYTHON) tests/suites/run.py --jar $(DIST) $(if $(T),--test '$(T)')
+
 .PHONY: lint
 lint: ## shell and Python sources
 	@tests/tools/fetch.sh python
