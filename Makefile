@@ -166,6 +166,12 @@ SOAK_MINUTES ?= 10
 soak: fetch $(DIST) ## all of it at random on two executors, every answer compared; figures at the end (SOAK_MINUTES=10)
 	@$(PYTHON) tests/cluster/soak.py $(SOAK_MINUTES)
 
+.PHONY: test-suites
+test-suites: $(DIST) ## Spark's own published suites of its cache, run with Quiver (T=regular expression over test names)
+	@tests/tools/fetch.sh python
+	$(call say,suites of Spark)
+	$(PYTHON) tests/suites/run.py --jar $(DIST) $(if $(T),--test '$(T)')
+
 .PHONY: lint
 lint: ## shell and Python sources
 	@tests/tools/fetch.sh python

@@ -79,6 +79,9 @@ var arrowDifferences = map[string]func(string) string{
 	// The children of a null variant are null.
 	"variant":           func(s string) string { return strings.ReplaceAll(s, "Binary not null", "Binary") },
 	"map<date,variant>": func(s string) string { return strings.ReplaceAll(s, "Binary not null", "Binary") },
+	// Stored as the row format has them, the SRID in front.
+	"geometry(4326)":  func(string) string { return "Schema<c: Binary>" },
+	"geography(4326)": func(string) string { return "Schema<c: Binary>" },
 	// Spark numbers equal names of struct fields.
 	"struct<a:int,a:int,`b.c`:struct<d:string not null>>": func(s string) string {
 		return strings.NewReplacer("a_0", "a", "a_1", "a").Replace(s)
@@ -90,9 +93,7 @@ func TestArrowTypesAreSparks(t *testing.T) {
 	for _, g := range goldens(t) {
 		s, err := ParseSpark([]byte(g.json))
 		if err != nil {
-			if !strings.HasPrefix(g.what, "geo") {
-				t.Errorf("%s: %v", g.what, err)
-			}
+			t.Errorf("%s: %v", g.what, err)
 			continue
 		}
 		want := g.arrow

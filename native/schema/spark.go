@@ -299,6 +299,13 @@ func (p *parser) parameterized(name string) (*Type, error) {
 	if words := strings.Fields(name); len(words) == 3 && words[0] == "string" && words[1] == "collate" {
 		return collated(words[2]), nil
 	}
+	if base, rest, ok := strings.Cut(name, "("); base == "geometry" || base == "geography" {
+		// In brackets: the coordinate reference system and, for geography, an algorithm. Each value has its SRID in its bytes.
+		if ok && !strings.HasSuffix(rest, ")") {
+			return nil, p.unsupported(name)
+		}
+		return &Type{Kind: Binary, Name: name}, nil
+	}
 	base, args, ok := typeArgs(name)
 	if !ok {
 		return nil, p.unsupported(name)

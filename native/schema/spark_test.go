@@ -165,6 +165,10 @@ func TestTypesNotInTheGoldenFile(t *testing.T) {
 		{`"string collate UNICODE"`, &Type{Kind: String, Name: "string collate UNICODE"}},
 		{`"string collate UTF8_BINARY"`, Leaf("string")},
 		{`"time(9)"`, &Type{Kind: Int64, Name: "time(9)", Bounds: IntBounds}},
+		{`"geometry"`, &Type{Kind: Binary, Name: "geometry"}},
+		{`"geometry(OGC:CRS84)"`, &Type{Kind: Binary, Name: "geometry(OGC:CRS84)"}},
+		{`"geometry(SRID:ANY)"`, &Type{Kind: Binary, Name: "geometry(SRID:ANY)"}},
+		{`"geography(OGC:CRS84, SPHERICAL)"`, &Type{Kind: Binary, Name: "geography(OGC:CRS84, SPHERICAL)"}},
 		{`{"type":"udt","pyClass":"a.B","serializedClass":"xyz","sqlType":{"type":"array","elementType":"double","containsNull":false}}`,
 			ListOf(Leaf("double"), false)},
 	}
@@ -177,8 +181,8 @@ func TestTypesNotInTheGoldenFile(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	cases := []struct{ json, path, typ string }{
-		{`"geometry(OGC:CRS84)"`, "c", "geometry(OGC:CRS84)"},
-		{`"geography(OGC:CRS84, SPHERICAL)"`, "c", "geography(OGC:CRS84, SPHERICAL)"},
+		{`"geometry(OGC:CRS84"`, "c", "geometry(OGC:CRS84"},
+		{`"geometries(OGC:CRS84)"`, "c", "geometries(OGC:CRS84)"},
 		{`"timestamp_ltz(9)"`, "c", "timestamp_ltz(9)"},
 		{`"decimal(39,0)"`, "c", "decimal(39,0)"},
 		{`"decimal(5,6)"`, "c", "decimal(5,6)"},

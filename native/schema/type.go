@@ -36,7 +36,7 @@ const (
 	Decimal
 	// String is UTF-8 by contract, but treated as bytes.
 	String
-	// Binary is bytes.
+	// Binary is bytes; geometry and geography too, as their bytes in an UnsafeRow.
 	Binary
 	// Interval is a calendar interval, stored as struct<months int32, days
 	// int32, microseconds int64>; children carry the null of the parent.
@@ -56,7 +56,7 @@ const (
 type Bounds uint8
 
 const (
-	// NoBounds: binary, nested, null, calendar interval, variant, collated strings.
+	// NoBounds: binary, geometry, geography, nested, null, calendar interval, variant, collated strings.
 	NoBounds Bounds = iota
 	// BoolBounds orders false before true.
 	BoolBounds

@@ -69,7 +69,16 @@ VALUES = {
     "collated_unicode": "concat('\u00e4B', id) collate UNICODE_CI",
 }
 
-#: Type names of columns that an expression cannot give: the column is declared.
+#: Types that Spark's own format cannot store at all: caching such a table fails. (A point's coordinates are made of the bytes of `id`.)
+_POINT = "unhex(concat('0101000000', lpad(hex(id), 16, '0'), '000000000000F03F'))"
+GEOSPATIAL = {
+    "geometry": f"st_geomfromwkb({_POINT})",
+    "geography": f"st_geogfromwkb({_POINT})",
+    "array_geometry": f"array(st_geomfromwkb({_POINT}), null)",
+    "struct_geography": f"named_struct('g', st_geogfromwkb({_POINT}), 'id', id)",
+}
+
+#: name -> SQL of the condition under which a value is null
 NULL_PATTERNS = {
     "none": "false",
     "all": "true",
@@ -98,6 +107,21 @@ def types(t, name):
             with reading:
                 # what Spark leaves behind a null calendar interval is what an earlier row had there
                 t.full("c", exact_bytes=name != "calendar_interval")
+
+
+@case(params=list(GEOSPATIAL), spark_is_wrong=True)
+def geospatial(t, name):
+    """Stored as their bytes, without bounds."""
+    t.conf("spark.sql.geospatial.enabled", "true")
+    t.cache("c", make(10001, 3, GEOSPATIAL[name], "id < 3334 or id >= 6668"))
+    for reading in t.readers(aqe=(True,)):
+        with reading:
+            t.full("c")
+    for reading in t.readers("row", "fused", aqe=(False,)):
+        with reading:
+            t.same("select id from c where v_scattered is null and v_none is not null")
+            if not name.startswith(("array", "struct")):
+                t.same("select id, st_asbinary(v_every_other) b from c where st_srid(v_none) >= 0")
 
 
 @case(params=["decimal_38_18", "string", "long", "map_long_struct"])

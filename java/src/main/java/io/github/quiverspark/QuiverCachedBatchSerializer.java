@@ -18,6 +18,8 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.columnar.SimpleMetricsCachedBatchSerializer;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.columnar.DefaultCachedBatchSerializer;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
@@ -64,6 +66,19 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
 
   public boolean supportsColumnarInput(scala.collection.immutable.Seq<Attribute> schema) {
     return supportsColumnarInput((Seq<Attribute>) schema);
+  }
+
+  /**
+   * The plan whose output is cached: without its last step if that only makes rows of columnar batches. An adaptive plan is asked for
+   * batches only if it has them, as far as is known before it runs: Spark would otherwise put a conversion of rows to vectors on top,
+   * which is slower than encoding the rows and holds {@code batchSize} rows in memory, however large they are.
+   */
+  @Override
+  public SparkPlan convertToColumnarPlanIfPossible(SparkPlan plan) {
+    if (plan instanceof AdaptiveSparkPlanExec && !((AdaptiveSparkPlanExec) plan).initialPlan().supportsColumnar()) {
+      return plan;
+    }
+    return super.convertToColumnarPlanIfPossible(plan);
   }
 
   /** Encodes rows. */

@@ -131,6 +131,7 @@ public final class QuiverPlugin implements SparkPlugin {
     private static void registerMetrics(MetricRegistry registry) {
       registry.register("encodedBatches", (Gauge<Long>) WriteCounters::batches);
       registry.register("encodedRows", (Gauge<Long>) WriteCounters::rows);
+      registry.register("encodedBytes", (Gauge<Long>) WriteCounters::encodedBytes);
       registry.register("storedBytes", (Gauge<Long>) WriteCounters::storedBytes);
       registry.register("encodeNanos", (Gauge<Long>) WriteCounters::encodeNanos);
       registry.register("nativeBytes", (Gauge<Long>) () -> NativeLoader.isLoaded() ? Native.nativeBytes() : 0L);

@@ -6,23 +6,35 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.codahale.metrics.Gauge;
 import com.esotericsoftware.kryo.Kryo;
 import io.github.quiverspark.conf.QuiverBuild;
 import java.math.BigDecimal;
 import java.util.List;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.metrics.source.Source;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.serializer.KryoRegistrator;
 import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.serializer.SerializerInstance;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.ObjectType;
 import org.apache.spark.storage.StorageLevel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import scala.jdk.javaapi.CollectionConverters;
 import scala.reflect.ClassTag$;
 
 /** What the plugin decides, each time in a fresh SparkContext of this JVM. */
@@ -69,6 +81,48 @@ class QuiverPluginTest {
     assertEquals("QuiverCachedBatch", batchClass());
     assertThrows(Exception.class, () -> spark.conf().set("spark.sql.cache.serializer", "x"));
     assertThrows(Exception.class, () -> spark.conf().set("spark.quiver.status", "x"));
+  }
+
+  /** The gauge of the plugin's driver or executor part, as a metrics sink of Spark's gets it. */
+  private static long metric(String name) {
+    for (Source source : CollectionConverters.asJava(
+        SparkEnv.get().metricsSystem().getSourcesByName("plugin." + QuiverPlugin.class.getName()))) {
+      Gauge<?> gauge = source.metricRegistry().getGauges().get(name);
+      if (gauge != null) {
+        return (Long) gauge.getValue();
+      }
+    }
+    throw new AssertionError("no metric " + name);
+  }
+
+  @Test
+  void metricsCountWhatIsCached() {
+    start();
+    long batches = metric("encodedBatches");
+    long rows = metric("encodedRows");
+    long encoded = metric("encodedBytes");
+    long stored = metric("storedBytes");
+    long nanos = metric("encodeNanos");
+    spark.range(0, 30000, 1, 2).selectExpr("id", "cast(1 as int) one").cache().count();
+    assertEquals(4, metric("encodedBatches") - batches);
+    assertEquals(30000, metric("encodedRows") - rows);
+    assertEquals(30000 * (8 + 4), metric("encodedBytes") - encoded);
+    long size = metric("storedBytes") - stored;
+    assertTrue(size > 0 && size < 30000 * 8, size + " bytes");
+    assertTrue(metric("encodeNanos") > nanos);
+    assertEquals(0, metric("nativeBytes"));
+  }
+
+  @Test
+  void metricsCountDelegatedRelations() {
+    start();
+    long before = metric("delegatedRelations");
+    Attribute column = new AttributeReference("o", new ObjectType(String.class), true, Metadata.empty(),
+        NamedExpression$.MODULE$.newExprId(), CollectionConverters.asScala(List.<String>of()).toSeq());
+    RDD<InternalRow> none = spark.sparkContext().emptyRDD(ClassTag$.MODULE$.apply(InternalRow.class));
+    new QuiverCachedBatchSerializer().convertInternalRowToCachedBatch(none, CollectionConverters.asScala(List.of(column)).toSeq(),
+        StorageLevel.MEMORY_ONLY(), new SQLConf());
+    assertEquals(1, metric("delegatedRelations") - before);
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.github.quiverspark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -30,6 +31,8 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.columnar.CachedBatchSerializer;
+import org.apache.spark.sql.execution.SparkPlan;
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation$;
 import org.apache.spark.sql.internal.SQLConf;
@@ -166,6 +169,24 @@ class SparkCacheTest {
     }
   }
 
+  @Test
+  void adaptivePlansAreReadAsWhatTheyGive() {
+    Dataset<Row> counts = spark.range(0, 3000, 1, 3).selectExpr("id % 70 as k", "cast(id as string) as s").groupBy("k").count().cache();
+    assertEquals(70, counts.count());
+    SparkPlan plan = relation(counts).cachedPlan();
+    assertTrue(plan instanceof AdaptiveSparkPlanExec, plan.toString());
+    assertFalse(plan.supportsColumnar());
+    assertFalse(plan.toString().contains("RowToColumnar"), plan.toString());
+    // a union of caches gives vectors, and is adaptive since the plans below it are
+    Dataset<Row> twice = counts.union(counts).cache();
+    assertEquals(140, twice.count());
+    plan = relation(twice).cachedPlan();
+    assertTrue(plan instanceof AdaptiveSparkPlanExec, plan.toString());
+    assertTrue(plan.supportsColumnar());
+    assertFalse(plan.toString().contains("RowToColumnar"), plan.toString());
+    assertEquals(6000, twice.selectExpr("sum(count)").first().getLong(0));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"MEMORY_ONLY", "MEMORY_ONLY_SER", "DISK_ONLY", "MEMORY_AND_DISK_SER"})
   void storageLevels(String level) {
@@ -245,8 +266,7 @@ class SparkCacheTest {
   @Test
   void sparkCallsOurMethods() throws Exception {
     for (Method m : CachedBatchSerializer.class.getMethods()) {
-      if (m.getDeclaringClass() != CachedBatchSerializer.class || Modifier.isStatic(m.getModifiers())
-          || m.getName().equals("convertToColumnarPlanIfPossible")) {
+      if (m.getDeclaringClass() != CachedBatchSerializer.class || Modifier.isStatic(m.getModifiers())) {
         continue;
       }
       Class<?> owner = QuiverCachedBatchSerializer.class.getMethod(m.getName(), m.getParameterTypes()).getDeclaringClass();

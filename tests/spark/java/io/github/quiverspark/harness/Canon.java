@@ -48,6 +48,10 @@ final class Canon {
       bytes(out, row.getUTF8String(i).getBytes());
     } else if (type instanceof BinaryType) {
       bytes(out, row.getBinary(i));
+    } else if (type instanceof GeometryType) {
+      bytes(out, row.getGeometry(i).getBytes());
+    } else if (type instanceof GeographyType) {
+      bytes(out, row.getGeography(i).getBytes());
     } else if (type instanceof CalendarIntervalType) {
       CalendarInterval value = row.getInterval(i);
       out.writeInt(value.months);

@@ -197,7 +197,7 @@ abstract class BatchTest implements Serializable {
     boolean mayMatch(Object lower, Object upper) {
       // all strings with the prefix lie from the prefix itself up to the last one that still starts with it
       UTF8String low = (UTF8String) lower;
-      return ((UTF8String) upper).compareTo(prefix) >= 0 && (low.compareTo(prefix) <= 0 || low.startsWith(prefix));
+      return Column.compare(upper, prefix) >= 0 && (Column.compare(low, prefix) <= 0 || low.startsWith(prefix));
     }
   }
 

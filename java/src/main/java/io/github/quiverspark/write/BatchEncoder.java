@@ -34,7 +34,7 @@ final class BatchEncoder implements AutoCloseable {
     }
     QuiverCachedBatch batch = new QuiverCachedBatch(rows, spec.types().length, last, info[1], encoded[0], encoded[1],
         encoded[2], Arrays.copyOfRange(encoded, 3, encoded.length));
-    WriteCounters.batchWritten(rows, batch.payloadBytes(), System.nanoTime() - start);
+    WriteCounters.batchWritten(rows, info[1], batch.payloadBytes(), System.nanoTime() - start);
     return batch;
   }
 

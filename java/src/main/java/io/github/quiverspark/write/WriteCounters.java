@@ -6,15 +6,17 @@ import java.util.concurrent.atomic.LongAdder;
 public final class WriteCounters {
   private static final LongAdder BATCHES = new LongAdder();
   private static final LongAdder ROWS = new LongAdder();
+  private static final LongAdder ENCODED_BYTES = new LongAdder();
   private static final LongAdder STORED_BYTES = new LongAdder();
   private static final LongAdder ENCODE_NANOS = new LongAdder();
   private static final LongAdder DELEGATED_RELATIONS = new LongAdder();
 
   private WriteCounters() {}
 
-  static void batchWritten(int rows, long storedBytes, long nanos) {
+  static void batchWritten(int rows, long encodedBytes, long storedBytes, long nanos) {
     BATCHES.increment();
     ROWS.add(rows);
+    ENCODED_BYTES.add(encodedBytes);
     STORED_BYTES.add(storedBytes);
     ENCODE_NANOS.add(nanos);
   }
@@ -32,6 +34,11 @@ public final class WriteCounters {
   /** Rows encoded. */
   public static long rows() {
     return ROWS.sum();
+  }
+
+  /** Bytes that were encoded, as the planner counts them: without encoding or compression. */
+  public static long encodedBytes() {
+    return ENCODED_BYTES.sum();
   }
 
   /** Bytes of the encoded batches. */
