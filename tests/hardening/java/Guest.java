@@ -112,7 +112,7 @@ public final class Guest {
   private static void overflows(int times) throws Exception {
     NativeLoader.load();
     AtomicLong caught = new AtomicLong();
-    for (long stack : new long[] {256 << 10, 1 << 20, 8 << 20}) {
+    for (long stack : new long[] {256 << 10, 1 << 20}) {
       for (boolean before : new boolean[] {false, true}) {
         for (boolean inGo : new boolean[] {false, true}) {
           onThreads(4, stack, t -> {
@@ -133,7 +133,7 @@ public final class Guest {
         }
       }
     }
-    check(caught.get() == 48L * times, caught + " of " + 48L * times + " stack overflows were caught");
+    check(caught.get() == 32L * times, caught + " of " + 32L * times + " stack overflows were caught");
     System.out.println("figures stack_overflows=" + caught);
   }
 
