@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE.parent / "abi"))
 
 import jdk  # noqa: E402
 from harness import submit  # noqa: E402
+from harness.groups import Group  # noqa: E402
 
 FIGURES = ROOT / "build" / "hardening" / "figures.jsonl"
 
@@ -77,8 +78,6 @@ def spark_app(tmp_path):
     """Runs an application of apps/ through spark-submit; the dictionary that it prints as FOUND."""
 
     def run(name: str, *arguments, group=None, confs=None, timeout: int = 300) -> dict:
-        from harness.groups import Group
-
         line = submit.command(group or Group(), "quiver", tmp_path, confs or {})
         line += [str(HERE / "apps" / name), *map(str, arguments)]
         env = {**submit.environment(), "PYTHONPATH": os.pathsep.join([str(HERE / "apps"), str(HERE.parent / "spark")])}

@@ -131,6 +131,19 @@ def test_threads_with_a_busy_collector(guest, java, tmp_path, full, figures):
     figures(threads=64, rounds=got["rounds"], wrong=got["wrong"], native_left=got["native_left"])
 
 
+def test_resident_memory(guest, java, tmp_path, full, figures):
+    """Rounds with a new encoder and decoder each: resident memory is flat once warm."""
+    rounds = 10_000 if full else 400
+    options = ("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:ReservedCodeCacheSize=64m")
+    got = guest.run(java, "Guest", "rounds", rounds, options=options, cwd=tmp_path, timeout=900).figures
+    assert got["native_left"] == 0
+    # a leak of one batch (100 KB) in a thousand rounds would be 100 bytes a round
+    assert got["growth"] < 16 << 20, got
+    if full:
+        assert got["slope"] < 500, got
+        figures(rss_rounds=rounds, rss_slope=got["slope"], native_left=got["native_left"])
+
+
 def test_checked_jni(guest, java, tmp_path):
     """-Xcheck:jni says nothing but that handlers of signals were changed, which is Go's doing and known."""
     options = ("-Xcheck:jni", "-Xmx512m")
