@@ -52,7 +52,7 @@ func quiver_abi_version() C.int32_t { return C.QUIVER_ABI_VERSION }
 //export quiver_version
 func quiver_version(dst *C.char, capacity C.int64_t) C.int64_t {
 	text := version + " " + buildID + " " + runtime.Version()
-	return C.int64_t(abi.PutText(unsafe.Slice((*byte)(unsafe.Pointer(dst)), int(capacity)), text))
+	return C.int64_t(abi.PutText(unsafe.Slice((*byte)(unsafe.Pointer(dst)), int(max(capacity, 0))), text))
 }
 
 //export quiver_configure

@@ -18,12 +18,41 @@ JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM *vm, void *reserved) {
   return JNI_VERSION_1_8;
 }
 
+/* A string of UTF-8 text. NewStringUTF and ThrowNew read Java's modified UTF-8, in which the same character may be other bytes. */
+static jstring new_text(JNIEnv *env, const char *text) {
+  jstring result = NULL;
+  jsize n = (jsize)strlen(text);
+  jclass c = (*env)->FindClass(env, "java/lang/String");
+  jmethodID make = c == NULL ? NULL : (*env)->GetMethodID(env, c, "<init>", "([BLjava/lang/String;)V");
+  jbyteArray bytes = make == NULL ? NULL : (*env)->NewByteArray(env, n);
+  jstring charset = bytes == NULL ? NULL : (*env)->NewStringUTF(env, "UTF-8");
+  if (charset != NULL) {
+    (*env)->SetByteArrayRegion(env, bytes, 0, n, (const jbyte *)text);
+    result = (*env)->NewObject(env, c, make, bytes, charset);
+  }
+  if (charset != NULL) (*env)->DeleteLocalRef(env, charset);
+  if (bytes != NULL) (*env)->DeleteLocalRef(env, bytes);
+  if (c != NULL) (*env)->DeleteLocalRef(env, c);
+  return result;
+}
+
 static void throw_new(JNIEnv *env, const char *class_name, const char *message) {
   jclass c = (*env)->FindClass(env, class_name);
-  if (c != NULL) {
-    (*env)->ThrowNew(env, c, message);
-    (*env)->DeleteLocalRef(env, c);
+  jmethodID make = c == NULL ? NULL : (*env)->GetMethodID(env, c, "<init>", "(Ljava/lang/String;)V");
+  jstring text = make == NULL ? NULL : new_text(env, message);
+  jthrowable e = text == NULL ? NULL : (*env)->NewObject(env, c, make, text);
+  if (e != NULL) {
+    (*env)->Throw(env, e);
+    (*env)->DeleteLocalRef(env, e);
   }
+  if (text != NULL) (*env)->DeleteLocalRef(env, text);
+  if (c != NULL) (*env)->DeleteLocalRef(env, c);
+}
+
+/* Whether an argument is there; an exception is pending otherwise. JNI functions do not survive a null array. */
+static int given(JNIEnv *env, jobject argument, const char *name) {
+  if (argument == NULL) throw_new(env, "java/lang/NullPointerException", name);
+  return argument != NULL;
 }
 
 static void throw_error(JNIEnv *env, const quiver_error *e) {
@@ -44,10 +73,7 @@ static void throw_error(JNIEnv *env, const quiver_error *e) {
 
 /* A copy of a Java array's or string's bytes in C memory; NULL with an exception pending on failure. */
 static uint8_t *copy_in(JNIEnv *env, jbyteArray array, int64_t *length) {
-  if (array == NULL) {
-    throw_new(env, "java/lang/NullPointerException", "array");
-    return NULL;
-  }
+  if (!given(env, array, "array")) return NULL;
   jsize n = (*env)->GetArrayLength(env, array);
   uint8_t *p = malloc(n > 0 ? (size_t)n : 1);
   if (p == NULL) {
@@ -60,10 +86,7 @@ static uint8_t *copy_in(JNIEnv *env, jbyteArray array, int64_t *length) {
 }
 
 static char *copy_text(JNIEnv *env, jstring text, int64_t *length) {
-  if (text == NULL) {
-    throw_new(env, "java/lang/NullPointerException", "text");
-    return NULL;
-  }
+  if (!given(env, text, "text")) return NULL;
   jsize units = (*env)->GetStringLength(env, text);
   jsize n = (*env)->GetStringUTFLength(env, text);
   char *p = malloc((size_t)n + 1);
@@ -145,7 +168,7 @@ NATIVE(jstring, unsupportedReason)(JNIEnv *env, jclass cls, jbyteArray schema) {
   if (json == NULL) return NULL;
   int32_t code = quiver_check_schema(json, n, &e);
   free(json);
-  if (code == QUIVER_UNSUPPORTED) return (*env)->NewStringUTF(env, e.message);
+  if (code == QUIVER_UNSUPPORTED) return new_text(env, e.message);
   if (code != QUIVER_OK) throw_error(env, &e);
   return NULL;
 }
@@ -177,6 +200,7 @@ NATIVE(jlong, newEncoder)(JNIEnv *env, jclass cls, jbyteArray schema, jstring op
 
 /* The batch as byte[][]: header, statistics, checksums, segments. */
 static jobjectArray batch_out(JNIEnv *env, const quiver_batch *b, jlongArray info) {
+  if (!given(env, info, "info")) return NULL;
   jlong numbers[2] = {b->rows, b->decoded_size};
   (*env)->SetLongArrayRegion(env, info, 0, 2, numbers);
   if ((*env)->ExceptionCheck(env)) return NULL;
@@ -247,6 +271,7 @@ NATIVE(jlong, newDecoder)(JNIEnv *env, jclass cls, jbyteArray schema, jintArray 
   (void)cls;
   quiver_error e;
   int64_t n, handle = 0;
+  if (!given(env, projection, "projection")) return 0;
   uint8_t *json = copy_in(env, schema, &n);
   if (json == NULL) return 0;
   jsize columns = (*env)->GetArrayLength(env, projection);
@@ -303,6 +328,7 @@ static int plan(JNIEnv *env, jlong decoder, int32_t read, jbyteArray header, job
   quiver_need *needs;
   int64_t length, sums_length = 0, n = 0;
   uint8_t *sums = NULL;
+  if (!given(env, segments, "segments")) return 0;
   uint8_t *head = copy_in(env, header, &length);
   if (head == NULL) return 0;
   if (checksums != NULL && (sums = copy_in(env, checksums, &sums_length)) == NULL) {
@@ -328,6 +354,7 @@ NATIVE(void, decodeVectors)
   (void)cls;
   quiver_error e;
   quiver_vectors v;
+  if (!given(env, layout, "layout") || !given(env, buffers, "buffers")) return;
   if (!plan(env, decoder, QUIVER_READ_VECTORS, header, segments, checksums)) return;
   if (quiver_decode_vectors(decoder, &v, &e) != QUIVER_OK) {
     throw_error(env, &e);
@@ -354,6 +381,7 @@ NATIVE(void, decodeRows)
   (void)cls;
   quiver_error e;
   quiver_vectors v;
+  if (!given(env, layout, "layout")) return;
   if (!plan(env, decoder, QUIVER_READ_ROWS, header, segments, checksums)) return;
   if (quiver_decode_rows(decoder, &v, &e) != QUIVER_OK) {
     throw_error(env, &e);
@@ -369,6 +397,7 @@ NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray e
   quiver_bytes block;
   int32_t *row_ends;
   int64_t n = 0;
+  if (!given(env, ends, "ends")) return NULL;
   jsize capacity = (*env)->GetArrayLength(env, ends) - 1;
   if (quiver_next_rows(decoder, target, capacity, &block, &row_ends, &n, &e) != QUIVER_OK) {
     throw_error(env, &e);

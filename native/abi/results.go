@@ -61,9 +61,15 @@ func alloc[T any](a *memory.Arena, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
+// reset gives up what was described before.
+func (h *Handle) reset() {
+	h.arena.Reset()
+	h.needs, h.source = nil, nil
+}
+
 // PutBatch describes b in out.
 func (h *Handle) PutBatch(out *Batch, b *engine.Batch) {
-	h.arena.Reset()
+	h.reset()
 	segments := alloc[Bytes](h.arena, len(b.Segments))
 	for i, s := range b.Segments {
 		segments[i] = NewBytes(s)
@@ -75,7 +81,7 @@ func (h *Handle) PutBatch(out *Batch, b *engine.Batch) {
 
 // PutNeeds describes needs as an array of quiver_need and returns its address.
 func (h *Handle) PutNeeds(needs []engine.Need) unsafe.Pointer {
-	h.arena.Reset()
+	h.reset()
 	h.source = needs
 	h.needs = alloc[need](h.arena, len(needs))
 	for i, n := range needs {
@@ -111,6 +117,6 @@ func PutStats(out *Vectors, s engine.ReadStats) {
 
 // Ends returns n int32 of C memory of the handle for the end offsets of rows.
 func (h *Handle) Ends(n int) []int32 {
-	h.arena.Reset()
+	h.reset()
 	return alloc[int32](h.arena, n)
 }

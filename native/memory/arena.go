@@ -2,13 +2,6 @@ package memory
 
 import "unsafe"
 
-const (
-	minChunk = 256 << 10
-	// keepBytes bounds what Reset keeps for the next batch, so that one huge
-	// row does not pin its memory for the rest of the task.
-	keepBytes = 64 << 20
-)
-
 // Arena is a bump allocator: buffers are valid until Reset or Close. It is used
 // by one goroutine at a time. Running into the native memory limit panics with
 // a *LimitError, which the engine turns into an error; kernels need no error
@@ -40,7 +33,7 @@ func (a *Arena) Bytes(n int) []byte {
 		a.cur++
 		a.off = 0
 	}
-	size := max(minChunk, need, min(a.total, 16<<20))
+	size := max(minChunk, need, min(a.total, maxGrowth))
 	c, err := a.alloc.Alloc(size)
 	if err != nil {
 		panic(err)

@@ -8,6 +8,7 @@ package memory
 
 import (
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -26,10 +27,14 @@ const Align = 64
 type LimitError struct {
 	Requested int64 // bytes asked for
 	InUse     int64 // bytes in use at that time
-	Limit     int64 // bytes allowed
+	Limit     int64 // bytes allowed; 0 if it was the system that had no more
 }
 
 func (e *LimitError) Error() string {
+	if e.Limit == 0 {
+		return fmt.Sprintf("the system has no memory left: %d bytes requested, %d in use natively; "+
+			"give the process more memory or lower spark.quiver.batch.maxBytes", e.Requested, e.InUse)
+	}
 	return fmt.Sprintf("native memory limit reached: %d bytes requested, %d in use, limit %d; "+
 		"raise spark.quiver.native.memoryLimit or lower spark.quiver.batch.maxBytes", e.Requested, e.InUse, e.Limit)
 }
@@ -51,17 +56,27 @@ type Counter struct {
 	limit atomic.Int64
 }
 
-// Reserve accounts for n bytes or returns a *LimitError.
+// Reserve accounts for n bytes or returns a *LimitError. A request that is
+// refused is never visible to others: it must not make theirs fail.
 func (c *Counter) Reserve(n int64) error {
-	used := c.inUse.Add(n)
-	if limit := c.limit.Load(); limit > 0 && used > limit {
-		c.inUse.Add(-n)
-		return &LimitError{Requested: n, InUse: used - n, Limit: limit}
+	for {
+		before := c.inUse.Load()
+		limit := c.limit.Load()
+		if n < 0 || n > math.MaxInt64-before || limit > 0 && n > limit-before {
+			return &LimitError{Requested: n, InUse: before, Limit: limit}
+		}
+		if c.inUse.CompareAndSwap(before, before+n) {
+			c.raise(before + n)
+			return nil
+		}
 	}
+}
+
+func (c *Counter) raise(used int64) {
 	for {
 		p := c.peak.Load()
 		if used <= p || c.peak.CompareAndSwap(p, used) {
-			return nil
+			return
 		}
 	}
 }

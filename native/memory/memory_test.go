@@ -2,7 +2,12 @@ package memory
 
 import (
 	"errors"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 )
 
@@ -72,6 +77,55 @@ func TestLimit(t *testing.T) {
 	}()
 	a.Bytes(100)
 	a.Bytes(2 << 20)
+}
+
+// A refused request must not count for a moment: others would be refused, too.
+func TestRefusedRequestsDoNotHinderOthers(t *testing.T) {
+	var c Counter
+	c.SetLimit(1000)
+	var stop atomic.Bool
+	var wg, started sync.WaitGroup
+	for range 4 {
+		started.Add(1)
+		wg.Go(func() {
+			started.Done()
+			for !stop.Load() {
+				if c.Reserve(5000) == nil {
+					t.Error("more than the limit was reserved")
+					return
+				}
+			}
+		})
+	}
+	started.Wait()
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end) && !t.Failed(); {
+		if err := c.Reserve(100); err != nil {
+			t.Errorf("a small request was refused: %v", err)
+			continue
+		}
+		c.Release(100)
+	}
+	stop.Store(true)
+	wg.Wait()
+	if c.InUse() != 0 || c.Peak() != 100 {
+		t.Fatalf("%d bytes in use, peak %d", c.InUse(), c.Peak())
+	}
+}
+
+func TestImpossibleRequests(t *testing.T) {
+	var c Counter
+	if err := c.Reserve(10); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int64{-1, math.MinInt64, math.MaxInt64, math.MaxInt64 - 9} {
+		err := c.Reserve(n)
+		if err == nil || !strings.Contains(err.Error(), "no memory left") {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+	}
+	if c.InUse() != 10 {
+		t.Fatalf("%d bytes in use", c.InUse())
+	}
 }
 
 func TestResetGivesBackHugeChunks(t *testing.T) {

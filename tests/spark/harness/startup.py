@@ -1,8 +1,9 @@
-"""Pytest plugin: fixture `run` starts an application of its own and gives its whole log."""
+"""One short application whose whole log is read: how it was started, and what it said. As a pytest plugin: the fixture `run`."""
 
 import json
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -40,22 +41,31 @@ class Run:
         assert "Quiver" not in self.found["plan"]
 
 
+def start(
+    scratch: Path,
+    confs: dict[str, str] | None = None,
+    jar: Path | None = None,
+    plugin: bool = True,
+    environment: dict[str, str] | None = None,
+    app: str = "spark/startup_app.py",
+    **group,
+) -> Run:
+    """Runs an application of the tests folder; jar in place of Quiver's, additions to the environment, fields of the group."""
+    line = submit.command(groups.Group(plugin=plugin, **group), "quiver", scratch, confs or {})
+    if jar is not None:
+        at = line.index("--jars") + 1
+        line[at] = ",".join([str(jar), *line[at].split(",")[1:]])
+    line.append(str(submit.ROOT / "tests" / app))
+    env = {**submit.environment(submit.spark_home(scratch)), **(environment or {})}
+    done = subprocess.run(line, cwd=scratch, env=env, capture_output=True, text=True, timeout=300)
+    log = done.stdout + done.stderr
+    found = [json.loads(x[6:]) for x in done.stdout.splitlines() if x.startswith("FOUND ")]
+    return Run(done.returncode, log, found[0] if found else {})
+
+
 @pytest.fixture
 def run(request, tmp_path):
     if request.config.getoption("format") != "quiver":
         pytest.skip("about the plugin")
 
-    def start(confs: dict[str, str] | None = None, jar=None, plugin: bool = True, app: str = "spark/startup_app.py", **group) -> Run:
-        line = submit.command(groups.Group(plugin=plugin, **group), "quiver", tmp_path, confs or {})
-        if jar is not None:
-            at = line.index("--jars") + 1
-            line[at] = ",".join([str(jar), *line[at].split(",")[1:]])
-        line.append(str(submit.ROOT / "tests" / app))
-        done = subprocess.run(
-            line, cwd=tmp_path, env=submit.environment(submit.spark_home(tmp_path)), capture_output=True, text=True, timeout=300
-        )
-        log = done.stdout + done.stderr
-        found = [json.loads(x[6:]) for x in done.stdout.splitlines() if x.startswith("FOUND ")]
-        return Run(done.returncode, log, found[0] if found else {})
-
-    return start
+    return lambda *args, **kwargs: start(tmp_path, *args, **kwargs)

@@ -50,10 +50,11 @@ public final class QuiverSettings {
       "Whether operators with generated code read column vectors of the cache directly (fused reader). False: all operators read rows,"
           + " through Spark's own scan node.");
 
-  public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytes(PREFIX + "native.memoryLimit", "0", "0", "1024t", Scope.START,
+  public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytesOrAuto(PREFIX + "native.memoryLimit", "0", "1024t", Scope.START,
       "Upper limit of the native memory that encoders, decoders and exported batches of one process may hold together; a task that would"
-          + " exceed it fails with a message that says so. 0: no limit. Running tasks need a few times `spark.quiver.batch.maxBytes` each;"
-          + " the cache itself is on the Java heap.");
+          + " exceed it fails with a message that says so, and the process goes on. `auto`: " + NativeLimit.BATCHES_PER_THREAD + " times"
+          + " `spark.quiver.batch.maxBytes` (its value at start-up) for each task thread, or half of what the machine or container has"
+          + " beyond the Java heap if that is more. 0: no limit. The cache itself is on the Java heap.");
 
   public static final Setting<String> STATUS = Setting.ofOutput(PREFIX + "status",
       "`on`, or `off: ` and the reason; set by the plugin when the application starts. `SET spark.quiver.status` shows it.");
@@ -105,7 +106,7 @@ public final class QuiverSettings {
 
   /** Options for {@code Native.configure}; threads is the number of task threads of this process. */
   public static String processOptions(SparkConf conf, int threads) {
-    return "threads=" + threads + "\nmemory.limit=" + MEMORY_LIMIT.read(conf);
+    return "threads=" + threads + "\nmemory.limit=" + NativeLimit.bytes(conf, threads);
   }
 
   /** Throws {@link IllegalArgumentException} for the first setting whose start-up value is wrong; warns of unknown keys. */

@@ -44,6 +44,11 @@ public final class Setting<T> {
     T parse(String text);
   }
 
+  /** What a size that is left to Quiver reads as. */
+  public static final long AUTO = -1;
+
+  private static final String AUTO_TEXT = "auto";
+
   private final String key;
   private final String type;
   private final String defaultText;
@@ -98,6 +103,13 @@ public final class Setting<T> {
           }
           return value;
         });
+  }
+
+  /** A size, or the word {@code auto}, which is the default and reads as {@link #AUTO}. */
+  static Setting<Long> ofBytesOrAuto(String key, String min, String max, Scope scope, String doc) {
+    Setting<Long> size = ofBytes(key, AUTO_TEXT, min, max, scope, doc);
+    return new Setting<>(key, size.type, AUTO_TEXT, AUTO_TEXT + " or " + size.allowed, scope, doc,
+        text -> text.equalsIgnoreCase(AUTO_TEXT) ? Long.valueOf(AUTO) : size.parser.parse(text));
   }
 
   static Setting<String> ofChoice(String key, String defaultValue, List<String> choices, Scope scope, String doc) {

@@ -148,13 +148,14 @@ public final class NativeLoader {
     SparkEnv env = SparkEnv.get();
     if (env != null) {
       try {
-        parents.add(Paths.get(Utils.getLocalDir(env.conf())));
+        parents.add(Paths.get(Utils.getLocalDir(env.conf())).toAbsolutePath());
       } catch (Exception e) {
         // also IOException, which Scala does not declare; an unusable local directory is no reason to give up
         LOG.debug("no local directory of Spark to use", e);
       }
     }
-    Path temporary = Paths.get(System.getProperty("java.io.tmpdir", "."));
+    // absolute: the dynamic linker is never asked to search for a name
+    Path temporary = Paths.get(System.getProperty("java.io.tmpdir")).toAbsolutePath();
     if (!parents.contains(temporary)) {
       parents.add(temporary);
     }

@@ -49,6 +49,23 @@ class QuiverSettingsTest {
     assertEquals("threads=8\nmemory.limit=2147483648", QuiverSettings.processOptions(start, 8));
   }
 
+  @Test
+  void theNativeLimitFollowsFromThreadsBatchesAndMemory() {
+    long mib = 1L << 20;
+    // little memory beyond the heap: what the threads need
+    assertEquals(8 * 16 * 4 * mib, NativeLimit.derived(8, 4 * mib, 4500 * mib, 4096 * mib));
+    assertEquals(2 * 16 * 64 * mib, NativeLimit.derived(2, 64 * mib, 4096 * mib, 4096 * mib));
+    // plenty: half of it
+    assertEquals(11 * 1024 * mib, NativeLimit.derived(2, 4 * mib, 24 * 1024 * mib, 2 * 1024 * mib));
+    // the default is a limit, and threads and batch size raise it
+    long few = NativeLimit.bytes(new SparkConf(false), 1);
+    long many = NativeLimit.bytes(new SparkConf(false).set("spark.quiver.batch.maxBytes", "1g"), 4096);
+    assertTrue(few > 0 && few < many, few + " and " + many);
+    assertEquals(4096L * 16 << 30, many);
+    assertEquals(0, NativeLimit.bytes(new SparkConf(false).set("spark.quiver.native.memoryLimit", "0"), 8));
+    assertEquals(few, NativeLimit.bytes(new SparkConf(false).set("spark.quiver.native.memoryLimit", "Auto"), 1));
+  }
+
   @ParameterizedTest
   @CsvSource({
     "spark.quiver.enabled, yes, true or false",
@@ -61,7 +78,8 @@ class QuiverSettingsTest {
     "spark.quiver.batch.maxBytes, -1, from 1 to 1g",
     "spark.quiver.batch.maxBytes, 2g, from 1 to 1g",
     "spark.quiver.batch.maxBytes, many, from 1 to 1g",
-    "spark.quiver.native.memoryLimit, -1, from 0",
+    "spark.quiver.native.memoryLimit, -1, auto or a size from 0",
+    "spark.quiver.native.memoryLimit, much, auto or a size from 0",
   })
   void wrongValuesAreErrorsThatListTheRightOnes(String key, String value, String right) {
     SparkConf start = new SparkConf(false).set(key, value);

@@ -1,0 +1,24 @@
+"""Caches, reads and drops small relations: resident memory must not grow with their number. Argument: how many."""
+
+import sys
+
+from common import CODECS, found, jvm_pid, native_bytes, resident_bytes, slope
+from pyspark.sql import SparkSession
+
+count = int(sys.argv[1])
+spark = SparkSession.builder.appName("relations").getOrCreate()
+pid = jvm_pid(spark)
+warm_up = max(50, count // 4)
+points = []
+wrong = 0
+for i in range(-warm_up, count):
+    spark.conf.set("spark.quiver.compression.codec", CODECS[i % 4])
+    n = 2000 + i % 7
+    df = spark.range(0, n, 1, 1).selectExpr("id", "concat('name ', id % 100) s", "cast(id as decimal(20,2)) d").cache()
+    row = df.selectExpr("count(*)", "sum(id)", "max(s)").collect()[0]
+    wrong += tuple(row) != (n, n * (n - 1) // 2, "name 99")
+    df.unpersist(blocking=True)
+    if i >= 0 and i % max(1, count // 100) == 0:
+        points.append((i, resident_bytes(pid)))
+found(relations=count, wrong=wrong, slope=slope(points), native=native_bytes(spark))
+spark.stop()

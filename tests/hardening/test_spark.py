@@ -1,0 +1,64 @@
+"""Memory, kills, limits and contexts, through spark-submit."""
+
+import pytest
+from harness.groups import Group
+
+MIB = 1 << 20
+
+
+def test_second_context(spark_app):
+    got = spark_app("contexts.py")
+    for answer, batches, status, native in got["results"]:
+        assert answer == ["5000", str(sum(range(5000))), "s999"]
+        assert batches == [got["batch"]] and status == "on" and native == 0
+    assert len(got["results"]) == 3
+
+
+def test_native_limit(spark_app):
+    """At what the default grants at least (16 batches of 4 MiB for each of two threads) usual batches work with every codec; larger ones
+    end in a failure that names the setting and the way out, and the application goes on."""
+    got = spark_app("limits.py", confs={"spark.quiver.native.memoryLimit": f"{2 * 16 * 4}m"})
+    assert got["usual"] == ["right"] * 4
+    assert got["native"] == 0
+    small = spark_app("limits.py", confs={"spark.quiver.native.memoryLimit": "24m"})
+    for message in small["large"]:
+        assert "QuiverException" in message and "native memory limit reached" in message, message[:2000]
+        assert "spark.quiver.native.memoryLimit" in message and "spark.quiver.batch.maxBytes" in message
+    assert small["native"] == 0
+
+
+@pytest.mark.long
+def test_killed_tasks(spark_app, figures):
+    """local[4]: jobs that build and read are cancelled at random points."""
+    jobs = 160
+    got = spark_app("kills.py", jobs, group=Group(master="local[4]"), timeout=900)
+    assert got["wrong"] == 0 and got["native"] == 0
+    assert got["killed"] >= jobs // 4, got
+    figures(faults=got["killed"], wrong=got["wrong"], native_left=got["native"])
+
+
+@pytest.mark.long
+def test_relations_that_come_and_go(spark_app, figures):
+    """1,000 cached and dropped relations: less than 20 KB each, which is what Spark itself keeps of a query, code cache and metaspace."""
+    options = "-XX:+AlwaysPreTouch -Xms1g -XX:ReservedCodeCacheSize=128m"
+    confs = {"spark.driver.extraJavaOptions": options, "spark.sql.ui.retainedExecutions": "10", "spark.cleaner.periodicGC.interval": "10s"}
+    got = spark_app("relations.py", 1000, group=Group(memory="1g"), confs=confs, timeout=900)
+    assert got["wrong"] == 0 and got["native"] == 0
+    assert got["slope"] < 20_000, got
+    figures(relations=got["relations"], relation_slope=round(got["slope"]), wrong=got["wrong"], native_left=got["native"])
+
+
+@pytest.mark.long
+def test_ten_times_the_heap(spark_app, figures):
+    confs = {"spark.quiver.compression.codec": "none", "spark.executor.heartbeatInterval": "30s"}
+    got = spark_app("ten_times.py", 10, group=Group(memory="1g"), confs=confs, timeout=1200)
+    assert got["wrong"] == 0 and got["native"] == 0
+    assert got["data"] >= 10 * got["heap"] * 0.99 and got["disk"] + got["memory"] >= got["data"]
+    figures(heap_multiple=round(got["data"] / got["heap"], 1), wrong=got["wrong"], native_left=got["native"])
+
+
+@pytest.mark.long
+def test_counted_sizes(spark_app):
+    """The block manager's count is within 10 % of the heap that the batches take: every codec, batches of 100 and of 10,000 rows."""
+    for case in spark_app("sizes.py", group=Group(memory="2g"), timeout=600)["cases"]:
+        assert abs(case["counted"] - case["grown"]) <= 0.1 * case["grown"], case
