@@ -149,7 +149,8 @@ def test_checked_jni(guest, java, tmp_path):
     options = ("-Xcheck:jni", "-Xmx512m")
     got = guest.run(java, "Guest", "work", 4, options=options, cwd=tmp_path)
     assert got.figures["wrong"] == 0
-    said = [x for x in got.out.splitlines() + got.err.splitlines() if re.search(r"jni|FATAL|WARNING in native|exception pending|local ref", x, re.I)]
+    complaint = re.compile(r"jni|FATAL|WARNING in native|exception pending|local ref", re.I)
+    said = [x for x in got.out.splitlines() + got.err.splitlines() if complaint.search(x)]
     handlers = re.compile(r"handler modified|Signal Handlers|^\s*SIG[A-Z0-9]+:|-Xcheck:jni")
     assert [x for x in said if not handlers.search(x)] == [], got.out[-3000:] + got.err[-3000:]
     assert "handler" in got.out + got.err, "the switch had no effect"
