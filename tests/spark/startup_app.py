@@ -17,5 +17,8 @@ found = {
     "version": spark.conf.get("spark.quiver.version", None),
     "plan": spark.sql("explain select max(s) from c where id > 3").collect()[0][0],
 }
+spark.conf.set("spark.quiver.scan.enabled", "false")
+for bound in (100, 200):
+    assert spark.sql(f"select count(*) from c where id >= {bound}").collect()[0][0] == 5000 - bound
 print("FOUND " + json.dumps(found), flush=True)
 spark.stop()

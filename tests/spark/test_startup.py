@@ -15,6 +15,39 @@ def test_on(run):
     assert got.lines("WARN", "uiver") == []
     assert (got.found["status"], got.found["version"]) == ("on", version)
     assert "Quiver" in got.found["plan"]
+    # two queries read through Spark's own scan; why is said once
+    assert len(got.lines("INFO", "Spark's own scan", "spark.quiver.scan.enabled is false")) == 1, got.lines("own scan")
+
+
+def test_event_log_has_the_scans_metrics(run, tmp_path):
+    """What the UI and the history server show: the metrics of QuiverScan, with the values that tasks added."""
+    folder = tmp_path / "events"
+    folder.mkdir()
+    confs = {"enabled": "true", "dir": folder.as_uri(), "compress": "false", "rolling.enabled": "false"}
+    assert run({f"spark.eventLog.{k}": v for k, v in confs.items()}).stored_by_quiver()
+    (log,) = (f for f in folder.iterdir() if not f.name.startswith("."))
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+
+    def nodes(plan):
+        yield plan
+        for child in plan["children"]:
+            yield from nodes(child)
+
+    scans = {}  # accumulator -> metric's name
+    for event in events:
+        for node in nodes(event["sparkPlanInfo"]) if "sparkPlanInfo" in event else ():
+            if node["nodeName"].startswith("QuiverScan"):
+                scans.update({m["accumulatorId"]: m["name"] for m in node["metrics"]})
+    sums = dict.fromkeys(scans.values(), 0)
+    for event in events:
+        if event["Event"] == "SparkListenerTaskEnd":
+            for a in event["Task Info"]["Accumulables"]:
+                if a["ID"] in scans:
+                    sums[scans[a["ID"]]] += int(a["Update"])
+    # two partitions of one batch each, in both of which ids are 100 or more
+    assert (sums["number of output rows"], sums["cached batches read"], sums["cached batches pruned"]) == (5000, 2, 0), sums
+    assert sums["cached bytes read"] > 0 and sums["decode time"] > 0, sums
+    assert {"rows pruned", "cached bytes skipped"} <= set(sums), sums
 
 
 def test_keeps_other_extensions(run):

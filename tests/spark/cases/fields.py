@@ -245,13 +245,46 @@ def wide(t, columns):
         assert last == t.raw.table("c").where("c1 = 7").collect() and len(last) == 1
 
 
-@case(codecs=("pack", "zstd", "none"), group="small-heap")
-def large_strings_in_a_small_heap(t):
+@case(codecs=("pack", "zstd", "none"), params=["2000", "10000"], group="small-heap")
+def large_strings_in_a_small_heap(t, rows):
     """200 kB strings, 10,000 rows to a batch by Spark's setting: batches are bounded by bytes, or the heap would not do."""
-    t.cache("c", lambda s: s.range(0, 2000, 1, 4).selectExpr("id", "repeat(cast(id as string), 50000) s"), level=disk_only())
+    value = "repeat(lpad(cast(id as string), 4, '0'), 50000) s"
+    t.cache("c", lambda s: s.range(0, int(rows), 1, 4).selectExpr("id", value), level=disk_only())
     for reading in t.readers("row", "fused", aqe=(True,)):
         with reading:
             t.same("select id, length(s), substr(s, 150000, 5), md5(s) from c", reads=None)
+    largest = max(t.caches.batchBytes(t.cached["c"]._jdf))
+    assert not t.quiver or largest < 8 << 20, f"a batch of {largest} bytes"
+
+
+@case(codecs=("pack", "zstd", "none"), group="small-heap")
+def large_strings_after_an_exchange(t):
+    """As above, out of an adaptive plan, which Spark would convert to vectors, 10,000 rows at a time, for a serializer that takes them."""
+    value = "repeat(lpad(cast(id as string), 4, '0'), 50000) s"
+    df = t.cache(
+        "c",
+        lambda s: s.range(0, 8000, 1, 4).repartition(4, "id").where("id % 2 = 0").selectExpr("id", value),
+        level=disk_only(),
+    )
+    assert not t.caches.builtFromColumns(df._jdf)
+    for reading in t.readers("row", "fused", aqe=(True,)):
+        with reading:
+            t.same("select id, length(s), substr(s, 150000, 5), md5(s) from c", reads=None)
+
+
+@case(codecs=("pack", "zstd", "none"), group="small-heap")
+def large_variants_in_a_small_heap(t):
+    """Documents of 100 kB, 2,000 of them."""
+    document = """concat('{"id":', id, ',"text":"', repeat(lpad(cast(id as string), 4, '0'), 24000), '","list":[', id, ',null,{"a":"',
+        repeat('z', 2000), '"}]}')"""
+    t.cache("c", lambda s: s.range(0, 2000, 1, 4).selectExpr("id", f"parse_json({document}) v"), level=disk_only())
+    for reading in t.readers("row", "fused", aqe=(True,)):
+        with reading:
+            t.same(
+                "select id, variant_get(v, '$.id', 'bigint') i, md5(variant_get(v, '$.text', 'string')) x,"
+                " variant_get(v, '$.list[2].a', 'string') a from c",
+                reads=None,
+            )
     largest = max(t.caches.batchBytes(t.cached["c"]._jdf))
     assert not t.quiver or largest < 8 << 20, f"a batch of {largest} bytes"
 

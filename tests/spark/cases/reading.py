@@ -148,3 +148,27 @@ def joins_and_exchanges(t):
             t.same("select * from c a left anti join (select id from c where n is null) b on a.id = b.id", reads=None)
             t.same("select count(distinct s), approx_count_distinct(k) from c", reads=None)
             t.same("select explode(array(id, n)) from c where k = 3", reads=None)
+
+
+@case(codecs=("pack", "zstd"), quiver_only=True)
+def stages_reused_exchanges_and_products(t):
+    """The operators that Spark plans around cached relations are those it plans around its own, and their answers are right."""
+    t.cache("c", lambda s: s.range(0, 900, 1, 3).selectExpr("id", "id % 10 k", "concat('s', id % 7) s"))
+    t.conf("spark.sql.autoBroadcastJoinThreshold", -1)
+    cases = {
+        "select a.k, count(*) from c a join c b on a.k = b.k group by a.k": "ReusedExchangeExec",
+        "select a.id, b.s from c a join c b on a.id * 2 < b.id - 500": "CartesianProductExec",
+        "select s, count(*) from (select * from c union all select * from c) group by s": "UnionExec",
+        "select /*+ coalesce(2) */ id, s from c where k > 3": "CoalesceExec",
+    }
+    for reading in t.readers("row", "fused"):
+        with reading:
+            for sql, operator in cases.items():
+                df = t.same(sql, reads=None)
+                operators = list(t.plans.operators(df._jdf))
+                assert operator in operators, f"{sql}: {operators}"
+                adaptive = t.spark.conf.get("spark.sql.adaptive.enabled") == "true" and operator in ("ReusedExchangeExec", "UnionExec")
+                # without an exchange and without an adaptive plan below there is nothing to adapt to
+                assert ("AdaptiveSparkPlanExec" in operators) == adaptive, f"{sql}: {operators}"
+                if adaptive and t.reader == "row":  # a fused reader takes the scan out of its stage, once that has run
+                    assert "TableCacheQueryStageExec" in operators, f"{sql}: {operators}"
