@@ -14,11 +14,11 @@ _KRYO = {"spark.serializer": "org.apache.spark.serializer.KryoSerializer", "spar
 #: The master of a cluster that the harness starts.
 STANDALONE = "standalone"
 
-# 43 MB for blocks and execution in an executor of 1 GB, so that little data is too much
+# 25 MB for blocks and execution in an executor of 1 GB, so that little data is too much
 _EXECUTORS = {
     "spark.executor.memory": "1g",
     "spark.executor.cores": "1",
-    "spark.memory.fraction": "0.06",
+    "spark.memory.fraction": "0.035",
     "spark.task.maxFailures": "8",
     "spark.locality.wait": "0s",
     "spark.decommission.enabled": "true",
@@ -54,6 +54,10 @@ _DYNAMIC = {
 }
 
 
+# PySpark compresses blocks that leave the heap, with checksums of its own
+_PLAIN = {"spark.rdd.compress": "false"}
+
+
 @dataclass(frozen=True)
 class Group:
     """plugin: switched on by the arguments of `make spark-conf`; otherwise only the jar is added.
@@ -73,8 +77,8 @@ class Group:
 GROUPS = {
     "main": Group(),
     # the serializer set by hand, no plugin
-    "by-hand": Group({"spark.sql.cache.serializer": SERIALIZER}, plugin=False),
-    "kryo": Group({**_KRYO, "spark.kryo.registrator": REGISTRATOR}),
+    "by-hand": Group({"spark.sql.cache.serializer": SERIALIZER, **_PLAIN}, plugin=False),
+    "kryo": Group({**_KRYO, "spark.kryo.registrator": REGISTRATOR, **_PLAIN}),
     # negative scales need this at start-up; the rest of the types' cases do not
     "legacy": Group({"spark.sql.legacy.allowNegativeScaleOfDecimal": "true"}),
     "hooks": Group(hooks=True),
@@ -82,9 +86,9 @@ GROUPS = {
     "small-heap": Group(memory="1g"),
     # plans of thousands of columns need heap, cached or not
     "wide": Group(memory="4g"),
-    "executors": Group({**_EXECUTORS, **_SPECULATION}, master="local-cluster[2,1,1024]", memory="1g", executors=2),
+    "executors": Group(_EXECUTORS, master="local-cluster[2,1,1024]", memory="1g", executors=2),
     "standalone": Group(
-        {**_EXECUTORS, **_WRAPPED, **_KRYO, "spark.kryo.registrator": REGISTRATOR, "spark.executor.memory": "800m"},
+        {**_EXECUTORS, **_WRAPPED, **_SPECULATION, **_KRYO, "spark.kryo.registrator": REGISTRATOR, "spark.executor.memory": "800m"},
         master=STANDALONE,
         memory="1g",
         executors=2,

@@ -21,19 +21,27 @@ class Standalone:
         self.processes: list[subprocess.Popen] = []
         try:
             name = "org.apache.spark.deploy.master.Master"
-            self.url = self._start("master", name, r"Starting Spark master at (spark://\S+)", "--port", "0", "--webui-port", "0")
+            arguments = ["--port", "0", "--webui-port", "0"]
+            self.url = self._start("master", "127.0.0.1", name, r"Starting Spark master at (spark://\S+)", *arguments)
             for i in range(workers):
                 arguments = ["--cores", "1", "--memory", memory, "--work-dir", str(folder / f"work-{i}"), "--webui-port", "0", self.url]
-                self._start(f"worker-{i}", "org.apache.spark.deploy.worker.Worker", r"(Successfully registered) with master", *arguments)
+                name = "org.apache.spark.deploy.worker.Worker"
+                # a host each: Spark runs no second copy of a task on the host of the first
+                self._start(f"worker-{i}", f"127.0.0.{i + 2}", name, r"(Successfully registered) with master", *arguments)
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, name: str, class_name: str, until: str, *arguments: str) -> str:
+    def _start(self, name: str, host: str, class_name: str, until: str, *arguments: str) -> str:
         log = self.folder / f"{name}.log"
-        line = [str(submit.SPARK_HOME / "bin" / "spark-class"), class_name, "--host", "127.0.0.1", *arguments]
+        line = [str(submit.SPARK_HOME / "bin" / "spark-class"), class_name, "--host", host, *arguments]
         # executors are children of their worker: one group, so that all of them can be ended
-        environment = {**submit.environment(), "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_DIRS": str(self.folder / f"{name}-local")}
+        environment = {
+            **submit.environment(),
+            "SPARK_LOCAL_IP": host,
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_LOCAL_DIRS": str(self.folder / f"{name}-local"),
+        }
         with log.open("w") as out:
             process = subprocess.Popen(line, cwd=self.folder, env=environment, stdout=out, stderr=out, start_new_session=True)
         self.processes.append(process)
