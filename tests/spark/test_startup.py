@@ -1,5 +1,6 @@
 """What the plugin decides when an application starts, and what it says: one spark-submit each, its whole log read."""
 
+import json
 import zipfile
 
 import pytest
