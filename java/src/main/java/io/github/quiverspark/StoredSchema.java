@@ -91,8 +91,13 @@ public final class StoredSchema {
     } catch (QuiverException e) {
       return new StoredSchema(json, e.getMessage());
     }
-    String reason = Native.unsupportedReason(json);
-    return new StoredSchema(json, reason == null ? unreadable(schema) : reason);
+    try {
+      String reason = Native.unsupportedReason(json);
+      return new StoredSchema(json, reason == null ? unreadable(schema) : reason);
+    } catch (IllegalArgumentException e) {
+      // such as types that nest deeper than the library follows them
+      return new StoredSchema(json, e.getMessage());
+    }
   }
 
   /** Why there is no vector for a column; null if there is one for each. */

@@ -57,6 +57,17 @@ class DelegationTest {
   }
 
   @Test
+  void typesThatNestTooDeeplyAreSparks() {
+    DataType deep = DataTypes.LongType;
+    for (int i = 0; i < 250; i++) {
+      deep = DataTypes.createArrayType(deep);
+    }
+    StoredSchema stored = StoredSchema.of(schema(deep));
+    assertFalse(stored.isSupported());
+    assertTrue(stored.unsupportedReason().contains("nest"), stored.unsupportedReason());
+  }
+
+  @Test
   void oneColumnDecidesForTheRelation() {
     StructType mixed = schema(DataTypes.LongType, new ObjectType(String.class));
     assertFalse(ours.supportsColumnarInput(attributes(mixed)));
