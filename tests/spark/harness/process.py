@@ -13,9 +13,9 @@ from .groups import GROUPS, STANDALONE
 from .standalone import Standalone
 
 #: Seconds that one case may take.
-CASE_TIMEOUT = 300
+CASE_TIMEOUT = 900
 #: Seconds until the application has started.
-START_TIMEOUT = 180
+START_TIMEOUT = 600
 
 
 class Application:

@@ -16,9 +16,11 @@ import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.api.plugin.SparkPlugin;
+import org.apache.spark.package$;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation$;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import scala.util.Properties$;
 
 /**
  * Switches Quiver on for an application: {@code spark.plugins=io.github.quiverspark.QuiverPlugin}.
@@ -47,6 +49,10 @@ public final class QuiverPlugin implements SparkPlugin {
   static String reasonAgainst(SparkConf conf) {
     if (!QuiverSettings.ENABLED.read(conf)) {
       return QuiverSettings.ENABLED.key() + " is false (set it to true to use Quiver)";
+    }
+    String otherLine = QuiverBuild.reasonAgainst(package$.MODULE$.SPARK_VERSION(), Properties$.MODULE$.versionNumberString());
+    if (otherLine != null) {
+      return otherLine;
     }
     String serializer = conf.get(SERIALIZER_KEY, null);
     if (serializer != null && !serializer.equals(QuiverCachedBatchSerializer.class.getName())) {

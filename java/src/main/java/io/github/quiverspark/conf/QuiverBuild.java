@@ -21,6 +21,31 @@ public final class QuiverBuild {
     return PROPERTIES.getProperty("spark");
   }
 
+  /** Scala version that the jar was compiled for, such as 2.13. */
+  public static String scala() {
+    return PROPERTIES.getProperty("scala");
+  }
+
+  /**
+   * Why this jar cannot be used with a Spark, with what to do about it; null if it is of the same line.
+   *
+   * @param spark the running Spark's version, such as 4.1.4
+   * @param scala the running Scala's version, such as 2.13.17
+   */
+  public static String reasonAgainst(String spark, String scala) {
+    if (line(spark).equals(line(spark())) && line(scala).equals(scala())) {
+      return null;
+    }
+    return "this jar is for Spark " + line(spark()) + " with Scala " + scala() + ", but this is Spark " + spark + " with Scala " + scala
+        + " (take quiver-spark-" + line(spark) + "_" + line(scala) + "-" + version() + ".jar)";
+  }
+
+  /** Major and minor part of a version. */
+  private static String line(String version) {
+    String[] parts = version.split("[.-]");
+    return parts.length < 2 ? version : parts[0] + "." + parts[1];
+  }
+
   private static Properties read() {
     String name = "/io/github/quiverspark/quiver-build.properties";
     try (InputStream in = QuiverBuild.class.getResourceAsStream(name)) {
