@@ -17,9 +17,6 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.columnar.CachedBatch;
-import org.apache.spark.sql.columnar.SimpleMetricsCachedBatchSerializer;
-import org.apache.spark.sql.execution.SparkPlan;
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec;
 import org.apache.spark.sql.execution.columnar.DefaultCachedBatchSerializer;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
@@ -47,7 +44,7 @@ import scala.runtime.AbstractFunction2;
  * <p>Methods come twice, for {@code scala.collection.Seq} and {@code scala.collection.immutable.Seq}: Scala 2.12 knows the interface's
  * {@code Seq} as the one, Scala 2.13 as the other.
  */
-public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSerializer {
+public class QuiverCachedBatchSerializer extends LineSerializer {
   private static final long serialVersionUID = 1L;
   private static final Logger LOG = LoggerFactory.getLogger(QuiverCachedBatchSerializer.class);
   @SuppressWarnings("unchecked")
@@ -66,19 +63,6 @@ public class QuiverCachedBatchSerializer extends SimpleMetricsCachedBatchSeriali
 
   public boolean supportsColumnarInput(scala.collection.immutable.Seq<Attribute> schema) {
     return supportsColumnarInput((Seq<Attribute>) schema);
-  }
-
-  /**
-   * The plan whose output is cached: without its last step if that only makes rows of columnar batches. An adaptive plan is asked for
-   * batches only if it has them, as far as is known before it runs: Spark would otherwise put a conversion of rows to vectors on top,
-   * which is slower than encoding the rows and holds {@code batchSize} rows in memory, however large they are.
-   */
-  @Override
-  public SparkPlan convertToColumnarPlanIfPossible(SparkPlan plan) {
-    if (plan instanceof AdaptiveSparkPlanExec && !((AdaptiveSparkPlanExec) plan).initialPlan().supportsColumnar()) {
-      return plan;
-    }
-    return super.convertToColumnarPlanIfPossible(plan);
   }
 
   /** Encodes rows. */

@@ -121,7 +121,7 @@ final class Column implements Serializable {
     if (a instanceof Decimal) {
       return ((Decimal) a).compare((Decimal) b);
     }
-    return ((UTF8String) a).binaryCompare((UTF8String) b);
+    return ByteOrder.compare((UTF8String) a, (UTF8String) b);
   }
 
   /** A cast that never lowers a greater value below a smaller one, never fails, and makes null of null only. */
