@@ -16,7 +16,7 @@ go mod verify
 echo "== Go modules: known vulnerabilities ($govulncheck)"
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-if go run "$govulncheck" ./... > "$out" 2>&1; then
+if timeout 300 go run "$govulncheck" ./... > "$out" 2>&1; then
   cat "$out"
 elif grep -qE 'vulnerabilit(y|ies) (from|in)|^Vulnerability #' "$out"; then
   cat "$out"
