@@ -111,7 +111,7 @@ demo: fetch $(DIST) ## TPC-H tables cached by Spark and by Quiver, answers compa
 ##### tests
 
 .PHONY: test
-test: test-go test-abi test-java test-spark test-cluster-quick ## all of the following
+test: test-go test-abi test-java test-spark test-cluster-quick test-hardening ## all of the following
 
 .PHONY: test-go
 test-go: ## go vet, gofmt, unit tests, and again under the race detector
@@ -171,6 +171,39 @@ test-suites: $(DIST) ## Spark's own published suites of its cache, run with Quiv
 	@tests/tools/fetch.sh python
 	$(call say,suites of Spark)
 	$(PYTHON) tests/suites/run.py --jar $(DIST) $(if $(T),--test '$(T)')
+
+.PHONY: test-hardening
+test-hardening: fetch $(DIST) build/hardening/hostile ## short: signals, stacks, forks, class loaders, damaged batches under ASan (T=expression)
+	$(call say,hardening tests)
+	$(PYTEST) tests/hardening
+
+.PHONY: hardening
+hardening: fetch $(DIST) build/hardening/hostile ## the same with full amounts, go test -race, fuzzing, kills, memory; ends with a line of figures
+	@rm -f build/hardening/figures.jsonl
+	$(GO_ENV) go test -race -short ./native/...
+	$(GO_ENV) tests/tools/fuzz.sh 5s
+	$(PYTEST) tests/hardening --full
+	@$(PYTHON) tests/hardening/report.py
+
+# Time for each fuzz target
+FUZZ_TIME ?= 10m
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZ_TIME=10m, for nightly runs
+	$(GO_ENV) tests/tools/fuzz.sh $(FUZZ_TIME)
+
+# Library and caller with AddressSanitizer
+build/hardening/libquiver-asan.so: $(GO_SOURCES)
+	$(call say,native library with AddressSanitizer)
+	@mkdir -p $(@D)
+	CGO_ENABLED=1 CGO_CFLAGS="-O1 -g -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux" \
+	  go build -asan -buildmode=c-shared -o $@ .
+
+build/hardening/hostile: tests/hardening/asan/hostile.c build/hardening/libquiver-asan.so
+	gcc -g -O1 -Wall -Wextra -Werror -fsanitize=address -Ijni $< -o $@ -L$(@D) -l:libquiver-asan.so -Wl,-rpath,'$$ORIGIN'
+
+.PHONY: audit
+audit: $(JAR) ## known vulnerabilities of what is linked, checksums, and that the jar needs no other
+	tests/tools/audit.sh $(JAR) spark-$(MODULE)
 
 .PHONY: lint
 lint: ## shell and Python sources
