@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -119,5 +120,5 @@ class Application:
     def check_files(self) -> None:
         """The library is unpacked below spark.local.dir for a moment only: also executors that were killed leave nothing there."""
         folder = submit.WORK / self.file_format / self.group
-        left = [str(p) for p in (*folder.rglob("libquiver*"), *folder.rglob("quiver-*")) if p.is_dir() or p.suffix == ".so"]
+        left = [str(p) for p in folder.rglob("*quiver*") if re.fullmatch(r"libquiver.*\.so|quiver-\d+", p.name)]
         assert not left, f"files of ours are left: {left[:5]}"
