@@ -297,6 +297,7 @@ func (d *Decoder) Rows() (ReadStats, error) {
 	if d.rows == nil {
 		d.rows = row.NewToRows(d.projected)
 	}
+	d.rows.ScratchIn(d.arena)
 	if err := d.rows.Begin(d.cols, int(d.head.Rows)); err != nil {
 		return ReadStats{}, ipc.Corrupt("%v", err)
 	}

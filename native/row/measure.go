@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/quiverspark/quiver/native/column"
+	"github.com/quiverspark/quiver/native/memory"
 	"github.com/quiverspark/quiver/native/schema"
 )
 
@@ -139,15 +140,25 @@ func tooLarge(i int) *fault {
 	return faultf(-1, "value %d takes more than 2 GiB as an UnsafeRow", i)
 }
 
+// scratch hands out room for sizes: memory of an arena, or else of the Go heap, of which what is there is used again.
+type scratch struct{ arena *memory.Arena }
+
+func (s scratch) int32s(have []int32, n int) []int32 {
+	if s.arena != nil {
+		return column.View[int32](s.arena.Bytes(4 * n))[:n]
+	}
+	if cap(have) < n {
+		have = make([]int32, n+n/8)
+	}
+	return have[:n]
+}
+
 // measure fills k.sizes for the n first slots of a column bound before. Only
 // columns whose values live in the variable part are measured.
-func (k *out) measure(n int) *fault {
+func (k *out) measure(n int, room scratch) *fault {
 	c := k.col
-	if cap(k.sizes) < n {
-		k.sizes = make([]int32, n+n/8)
-	}
-	sizes := k.sizes[:n]
-	k.sizes = sizes
+	k.sizes = room.int32s(k.sizes, n)
+	sizes := k.sizes
 	switch c.Type.Kind {
 	case schema.String, schema.Binary:
 		offsets := column.View[int32](c.Offsets)[:n+1]
@@ -169,7 +180,7 @@ func (k *out) measure(n int) *fault {
 		}
 	case schema.Variant:
 		for i, kid := range k.kids {
-			if f := kid.measure(n); f != nil {
+			if f := kid.measure(n, room); f != nil {
 				return f.in(k.t.Children[i].Name)
 			}
 		}
@@ -181,15 +192,15 @@ func (k *out) measure(n int) *fault {
 			sizes[i] = int32(total)
 		}
 	case schema.Struct:
-		if f := k.set.measure(sizes); f != nil {
+		if f := k.set.measure(sizes, room); f != nil {
 			return f
 		}
 	case schema.List:
-		if f := k.kids[0].measureArrays(column.View[int32](c.Offsets), sizes); f != nil {
+		if f := k.kids[0].measureArrays(column.View[int32](c.Offsets), sizes, room); f != nil {
 			return f.in("element")
 		}
 	case schema.Map:
-		if f := k.measureMaps(sizes); f != nil {
+		if f := k.measureMaps(sizes, room); f != nil {
 			return f
 		}
 	}
@@ -200,7 +211,7 @@ func (k *out) measure(n int) *fault {
 }
 
 // measure computes the sizes of rows of s.
-func (s *outSet) measure(sizes []int32) *fault {
+func (s *outSet) measure(sizes []int32, room scratch) *fault {
 	if s.fixed > math.MaxInt32 {
 		return tooLarge(0)
 	}
@@ -219,7 +230,7 @@ func (s *outSet) measure(sizes []int32) *fault {
 				return faultf(-1, "falling offsets").in(s.fields[f].Name)
 			}
 		default:
-			if fault := k.measure(len(sizes)); fault != nil {
+			if fault := k.measure(len(sizes), room); fault != nil {
 				return fault.in(s.fields[f].Name)
 			}
 			for i, n := range k.sizes {
@@ -262,10 +273,10 @@ func addLengths(sizes []int32, c *column.Column) (sign int32, falling bool) {
 }
 
 // measureArrays computes the sizes of the arrays of k's elements that the offsets cut.
-func (k *out) measureArrays(offsets []int32, sizes []int32) *fault {
+func (k *out) measureArrays(offsets []int32, sizes []int32, room scratch) *fault {
 	offsets = offsets[:len(sizes)+1]
 	if k.isVar {
-		if f := k.measure(int(offsets[len(sizes)])); f != nil {
+		if f := k.measure(int(offsets[len(sizes)]), room); f != nil {
 			return f
 		}
 	}
@@ -290,16 +301,13 @@ func (k *out) measureArrays(offsets []int32, sizes []int32) *fault {
 	return nil
 }
 
-func (k *out) measureMaps(sizes []int32) *fault {
+func (k *out) measureMaps(sizes []int32, room scratch) *fault {
 	offsets := column.View[int32](k.col.Offsets)
-	if cap(k.keySize) < len(sizes) {
-		k.keySize = make([]int32, len(sizes)+len(sizes)/8)
-	}
-	k.keySize = k.keySize[:len(sizes)]
-	if f := k.kids[0].measureArrays(offsets, k.keySize); f != nil {
+	k.keySize = room.int32s(k.keySize, len(sizes))
+	if f := k.kids[0].measureArrays(offsets, k.keySize, room); f != nil {
 		return f.in("key")
 	}
-	if f := k.kids[1].measureArrays(offsets, sizes); f != nil {
+	if f := k.kids[1].measureArrays(offsets, sizes, room); f != nil {
 		return f.in("value")
 	}
 	for i, n := range k.keySize {
@@ -343,7 +351,7 @@ func (z *Sizer) Sum(c *column.Column, n int) (int64, error) {
 	}
 	f := z.k.bind(c, n)
 	if f == nil {
-		f = z.k.measure(n)
+		f = z.k.measure(n, scratch{})
 	}
 	z.k.unbind()
 	if f != nil {

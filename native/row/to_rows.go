@@ -20,7 +20,8 @@ type ToRows struct {
 	n, next int
 	planned int     // rows of the block that Plan has announced
 	sizes   []int32 // of all rows of the batch
-	err     error   // of Begin
+	room    scratch
+	err     error // of Begin
 
 	dst     unsafe.Pointer
 	starts  [blockRows]int
@@ -29,6 +30,10 @@ type ToRows struct {
 
 // NewToRows returns a ToRows for rows of schema s, which is the projected one.
 func NewToRows(s *schema.Schema) *ToRows { return &ToRows{root: newOutSet(s.Fields)} }
+
+// ScratchIn has the next batches measured in memory of the arena, which must not be reset before End: a few stored bytes may say
+// that there are two billion values, which only native memory has a limit for. Otherwise the Go heap is used.
+func (w *ToRows) ScratchIn(arena *memory.Arena) { w.room = scratch{arena} }
 
 // Begin starts a batch: cols are the n rows' columns, in the schema's order, and
 // must stay as they are until the last block is written. Their buffers are
@@ -51,11 +56,8 @@ func (w *ToRows) begin(cols []*column.Column, n int) error {
 			return &Error{Row: -1, Path: f.joined(), What: f.what}
 		}
 	}
-	if cap(w.sizes) < n {
-		w.sizes = make([]int32, n)
-	}
-	w.sizes = w.sizes[:n]
-	if f := w.root.measure(w.sizes); f != nil {
+	w.sizes = w.room.int32s(w.sizes, n)
+	if f := w.root.measure(w.sizes, w.room); f != nil {
 		return &Error{Row: -1, Path: f.joined(), What: f.what}
 	}
 	return nil

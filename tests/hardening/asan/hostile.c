@@ -1,11 +1,12 @@
 /*
  * Feeds damaged batches to the C ABI: hostile FILE ROUNDS [SEED].
  *
- * FILE has stored batches, little-endian: for each, int32 length and bytes of the schema, int32 columns, then int32 length and bytes of
- * the header and, for each column, of its segment. Each round damages one batch and reads it in one of the three ways. What is allowed
- * is the answer of the undamaged batch, an error of the code for corrupt bytes or for the memory limit, or other values (no checksum is
- * kept in memory); never another code, a buffer that cannot be read, or native memory that is left. Built with AddressSanitizer, as the
- * library is, so that a read or write beyond a buffer ends the process.
+ * FILE has stored batches, little-endian: for each, int64 rows and decoded size, int32 columns, then, each as int32 length and bytes,
+ * schema, header, statistics, checksums, and the segment of each column. Each round damages one batch and reads it in one of the three
+ * ways: as a block is that came from a wire, with its checksums; as a block is that never left memory, without; or with checksums that
+ * may be damaged and a head that is not checked. What is allowed is the answer of the undamaged batch, an error of the code for corrupt
+ * bytes or for the memory limit, or, where not all is checked, other values; never another code, a buffer that cannot be read, or native
+ * memory that is left. Built with AddressSanitizer, as the library is, so that a read or write beyond a buffer ends the process.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -29,11 +30,14 @@ typedef struct {
 } bytes;
 
 typedef struct {
-  bytes schema, header;
-  bytes *segments;
+  int64_t rows, decoded_size;
   int32_t columns;
+  bytes schema, header, stats, checksums;
+  bytes *segments;
   uint64_t answers[3];
 } batch;
+
+enum check { ALL, NOTHING, SEGMENTS, CHECKS };
 
 enum outcome { SAME, OTHER, CORRUPT_NAMED, LIMIT, OUTCOMES };
 
@@ -68,13 +72,15 @@ static bytes copy(bytes b) {
   return c;
 }
 
-static int32_t read_int(FILE *f, int32_t *out) { return fread(out, 4, 1, f) == 1; }
+static void must_read(FILE *f, void *out, size_t n) {
+  if (fread(out, 1, n, f) != n) give_up("the file is cut", NULL);
+}
 
 static bytes read_bytes(FILE *f) {
   bytes b;
-  if (!read_int(f, &b.length)) give_up("the file is cut", NULL);
+  must_read(f, &b.length, 4);
   b.data = reserve((size_t)b.length);
-  if (fread(b.data, 1, (size_t)b.length, f) != (size_t)b.length) give_up("the file is cut", NULL);
+  must_read(f, b.data, (size_t)b.length);
   return b;
 }
 
@@ -82,14 +88,18 @@ static batch *read_batches(const char *name, int *count) {
   FILE *f = fopen(name, "rb");
   if (f == NULL) give_up(name, NULL);
   batch *all = NULL;
-  int32_t length;
-  for (*count = 0; read_int(f, &length); (*count)++) {
-    if (fseek(f, -4, SEEK_CUR) != 0) give_up("seek", NULL);
+  int64_t rows;
+  for (*count = 0; fread(&rows, 8, 1, f) == 1; (*count)++) {
     all = realloc(all, sizeof(batch) * (size_t)(*count + 1));
+    if (all == NULL) give_up("realloc", NULL);
     batch *b = &all[*count];
+    b->rows = rows;
+    must_read(f, &b->decoded_size, 8);
+    must_read(f, &b->columns, 4);
     b->schema = read_bytes(f);
-    if (!read_int(f, &b->columns)) give_up("the file is cut", NULL);
     b->header = read_bytes(f);
+    b->stats = read_bytes(f);
+    b->checksums = read_bytes(f);
     b->segments = reserve(sizeof(bytes) * (size_t)b->columns);
     for (int32_t i = 0; i < b->columns; i++) b->segments[i] = read_bytes(f);
   }
@@ -157,8 +167,39 @@ static int32_t read_arrow(int64_t decoder, uint64_t *h, quiver_error *e) {
   return code;
 }
 
-/* Plans, copies in what is wanted, decodes, and hashes the answer. */
-static int32_t read_batch(const batch *b, int read, uint64_t *h, quiver_error *e) {
+/* Copies in what the plan wants, and counts what is there. */
+static void fill(const batch *b, quiver_need *need) {
+  int64_t done = 0;
+  need->present = 0;
+  for (int32_t i = 0; i < need->num_segments; i++) {
+    int32_t index = need->first_segment + i;
+    if (index < 0 || index >= b->columns) give_up("a segment is wanted that is not there", NULL);
+    const bytes *s = &b->segments[index];
+    int64_t part = need->wanted - done < s->length ? need->wanted - done : s->length;
+    if (part > 0) memcpy(need->data + done, s->data, (size_t)part);
+    done += part > 0 ? part : 0;
+    need->present += s->length;
+  }
+}
+
+static int32_t decode(int64_t decoder, const batch *b, enum check check, int read, uint64_t *h, quiver_error *e) {
+  if (check == ALL) {
+    int32_t code = quiver_check_head(b->rows, b->columns, b->decoded_size, b->header.data, b->header.length, b->stats.data, b->stats.length,
+                                     b->columns, b->checksums.data, b->checksums.length, e);
+    if (code != QUIVER_OK) return code;
+  }
+  quiver_need *needs;
+  int64_t n;
+  bytes sums = check == NOTHING ? (bytes){NULL, 0} : b->checksums;
+  int32_t code = quiver_decode_plan(decoder, read, b->header.data, b->header.length, b->columns, sums.data, sums.length, &needs, &n, e);
+  if (code != QUIVER_OK) return code;
+  for (int64_t k = 0; k < n; k++) fill(b, &needs[k]);
+  if (read == QUIVER_READ_VECTORS) return read_vectors(decoder, b, h, e);
+  return read == QUIVER_READ_ROWS ? read_rows(decoder, h, e) : read_arrow(decoder, h, e);
+}
+
+/* Reads all columns with a decoder of their own, and hashes the answer. */
+static int32_t read_batch(const batch *b, enum check check, int read, uint64_t *h, quiver_error *e) {
   int32_t *projection = reserve(4 * (size_t)b->columns);
   for (int32_t i = 0; i < b->columns; i++) projection[i] = i;
   *h = 0xCBF29CE484222325u;
@@ -166,23 +207,7 @@ static int32_t read_batch(const batch *b, int read, uint64_t *h, quiver_error *e
   int64_t decoder = quiver_decoder_new(b->schema.data, b->schema.length, projection, b->columns, e);
   free(projection);
   if (decoder == 0) return e->code;
-  quiver_need *needs;
-  int64_t n;
-  int32_t code = quiver_decode_plan(decoder, read, b->header.data, b->header.length, b->columns, &needs, &n, e);
-  for (int64_t k = 0; code == QUIVER_OK && k < n; k++) {
-    int64_t done = 0;
-    needs[k].present = 0;
-    for (int32_t i = 0; i < needs[k].num_segments; i++) {
-      int32_t index = needs[k].first_segment + i;
-      if (index < 0 || index >= b->columns) give_up("a segment is wanted that is not there", NULL);
-      const bytes *s = &b->segments[index];
-      int64_t part = needs[k].wanted - done < s->length ? needs[k].wanted - done : s->length;
-      if (part > 0) memcpy(needs[k].data + done, s->data, (size_t)part);
-      done += part > 0 ? part : 0;
-      needs[k].present += s->length;
-    }
-  }
-  if (code == QUIVER_OK) code = read == QUIVER_READ_VECTORS ? read_vectors(decoder, b, h, e) : read == QUIVER_READ_ROWS ? read_rows(decoder, h, e) : read_arrow(decoder, h, e);
+  int32_t code = decode(decoder, b, check, read, h, e);
   quiver_close(decoder);
   if (quiver_native_bytes() != 0) give_up("native memory is left", NULL);
   return code;
@@ -208,25 +233,49 @@ static void damage(bytes *b) {
   }
 }
 
+/* The part that a round damages: a segment or the header mostly. */
+static bytes *part_of(batch *b) {
+  switch (below(10)) {
+    case 0:
+      return &b->stats;
+    case 1:
+      return &b->checksums;
+    case 2:
+    case 3:
+    case 4:
+    case 5:
+      return &b->header;
+    default:
+      return &b->segments[below(b->columns)];
+  }
+}
+
 static enum outcome round_of(const batch *good) {
   batch bad = *good;
   bad.header = copy(good->header);
+  bad.stats = copy(good->stats);
+  bad.checksums = copy(good->checksums);
   bad.segments = reserve(sizeof(bytes) * (size_t)good->columns);
   for (int32_t i = 0; i < good->columns; i++) bad.segments[i] = copy(good->segments[i]);
-  bytes *target = below(2) ? &bad.header : &bad.segments[below(good->columns)];
+  bytes *target = part_of(&bad);
   bytes whole = *target;
   damage(target);
   *target = copy(*target); /* as long as it says it is, and not a byte more */
   free(whole.data);
 
   int read = (int)below(3);
+  enum check check = (enum check)below(CHECKS);
   uint64_t h;
   quiver_error e;
-  int32_t code = read_batch(&bad, read, &h, &e);
+  int32_t code = read_batch(&bad, check, read, &h, &e);
   free(bad.header.data);
+  free(bad.stats.data);
+  free(bad.checksums.data);
   for (int32_t i = 0; i < bad.columns; i++) free(bad.segments[i].data);
   free(bad.segments);
-  if (code == QUIVER_OK) return h == good->answers[read] ? SAME : OTHER;
+  if (code == QUIVER_OK && h == good->answers[read]) return SAME;
+  if (code == QUIVER_OK && check == ALL) give_up("a wrong answer, checksums and all", NULL);
+  if (code == QUIVER_OK) return OTHER;
   if (e.message[0] == 0) give_up("an error without a message", &e);
   if (code == QUIVER_MEMORY) return LIMIT;
   if (code != QUIVER_CORRUPT) give_up("another error than corrupt bytes and the memory limit", &e);
@@ -247,7 +296,7 @@ int main(int argc, char **argv) {
   if (quiver_configure(limit, (int64_t)strlen(limit), &e) != QUIVER_OK) give_up("configure", &e);
   for (int i = 0; i < count; i++) {
     for (int read = 0; read < 3; read++) {
-      if (read_batch(&all[i], read, &all[i].answers[read], &e) != QUIVER_OK) give_up("an undamaged batch", &e);
+      if (read_batch(&all[i], ALL, read, &all[i].answers[read], &e) != QUIVER_OK) give_up("an undamaged batch", &e);
     }
   }
   long outcomes[OUTCOMES] = {0};

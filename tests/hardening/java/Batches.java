@@ -58,7 +58,7 @@ final class Batches implements AutoCloseable {
     }
   }
 
-  /** Header, statistics, segments. */
+  /** Header, statistics, checksums, segments. */
   byte[][] encode(Rows rows) {
     long size = Math.max(8, rows.bytes.length);
     long data = Native.allocate(size);
@@ -73,9 +73,14 @@ final class Batches implements AutoCloseable {
     }
   }
 
+  /** The segments of what {@link #encode} returns. */
+  static byte[][] segments(byte[][] batch) {
+    return Arrays.copyOfRange(batch, 3, batch.length);
+  }
+
   /** All rows of a batch behind each other. */
   byte[] decode(byte[][] batch) {
-    Native.decodeRows(decoder, batch[0], Arrays.copyOfRange(batch, 2, batch.length), new long[3]);
+    Native.decodeRows(decoder, batch[0], segments(batch), batch[2], new long[3]);
     byte[] all = new byte[0];
     int[] ends = new int[501];
     for (byte[] block; (block = Native.nextRows(decoder, ends, 1 << 16)) != null;) {
@@ -90,7 +95,7 @@ final class Batches implements AutoCloseable {
   boolean vectorAgrees(byte[][] batch, Rows rows) {
     long[] layout = new long[4 + 8 * COLUMNS];
     byte[][] buffers = new byte[3 * COLUMNS][];
-    Native.decodeVectors(decoder, batch[0], Arrays.copyOfRange(batch, 2, batch.length), layout, buffers);
+    Native.decodeVectors(decoder, batch[0], segments(batch), null, layout, buffers);
     ByteBuffer row = ByteBuffer.wrap(rows.bytes).order(ByteOrder.LITTLE_ENDIAN);
     ByteBuffer values = ByteBuffer.wrap(buffers[1]).order(ByteOrder.LITTLE_ENDIAN);
     if (layout[0] != rows.ends.length) {

@@ -286,20 +286,25 @@ public final class Guest {
         () -> Native.allocate(-1),
         () -> Native.allocate(Long.MAX_VALUE),
         () -> Native.allocate(1L << 60),
-        () -> Native.decodeVectors(decoder, empty, null, new long[30], new byte[9][]),
-        () -> Native.decodeVectors(decoder, null, new byte[3][], new long[30], new byte[9][]),
-        () -> Native.decodeRows(decoder, empty, null, new long[3]),
-        () -> Native.decodeArrow(decoder, empty, null, 0, 0),
+        () -> Native.decodeVectors(decoder, empty, null, null, new long[30], new byte[9][]),
+        () -> Native.decodeVectors(decoder, null, new byte[3][], null, new long[30], new byte[9][]),
+        () -> Native.decodeRows(decoder, empty, null, null, new long[3]),
+        () -> Native.decodeArrow(decoder, empty, null, null, 0, 0),
         () -> Native.nextRows(decoder, null, 1),
         () -> Native.nextRows(decoder, empty(), 1),
         () -> Native.encodeRows(decoder, 0, 0, 0, 0, new long[2]),
         () -> Native.encodeRows(99, 0, 0, 0, 0, new long[2]),
-        () -> small(b -> Native.decodeVectors(decoder, b[0], segments(b), null, new byte[9][])),
-        () -> small(b -> Native.decodeVectors(decoder, b[0], segments(b), new long[1], new byte[9][])),
-        () -> small(b -> Native.decodeVectors(decoder, b[0], segments(b), new long[28], new byte[1][])),
-        () -> small(b -> Native.decodeVectors(decoder, b[0], segments(b), new long[28], null)),
-        () -> small(b -> Native.decodeVectors(decoder, b[0], new byte[3][], new long[28], new byte[9][])),
-        () -> small(b -> Native.decodeRows(decoder, b[0], segments(b), null)));
+        () -> small(b -> Native.decodeVectors(decoder, b[0], Batches.segments(b), b[2], null, new byte[9][])),
+        () -> small(b -> Native.decodeVectors(decoder, b[0], Batches.segments(b), b[2], new long[1], new byte[9][])),
+        () -> small(b -> Native.decodeVectors(decoder, b[0], Batches.segments(b), b[2], new long[28], new byte[1][])),
+        () -> small(b -> Native.decodeVectors(decoder, b[0], Batches.segments(b), b[2], new long[28], null)),
+        () -> small(b -> Native.decodeVectors(decoder, b[0], new byte[3][], null, new long[28], new byte[9][])),
+        () -> small(b -> Native.decodeRows(decoder, b[0], Batches.segments(b), b[2], null)),
+        () -> small(b -> Native.decodeRows(decoder, b[0], Batches.segments(b), new byte[5], new long[3])),
+        () -> Native.checkHead(1, 3, 1, null, empty, 3, empty),
+        () -> Native.checkHead(1, 3, 1, empty, null, 3, empty),
+        () -> Native.checkHead(1, 3, 1, empty, empty, 3, null),
+        () -> Native.checkHead(-1, -3, Long.MIN_VALUE, empty, empty, Long.MAX_VALUE, empty)));
     int thrown = 0;
     for (int i = 0; i < calls.size(); i++) {
       try {
@@ -320,10 +325,6 @@ public final class Guest {
 
   private static int[] empty() {
     return new int[0];
-  }
-
-  private static byte[][] segments(byte[][] batch) {
-    return java.util.Arrays.copyOfRange(batch, 2, batch.length);
   }
 
   private static void small(java.util.function.Consumer<byte[][]> f) {
