@@ -57,7 +57,7 @@ def start(
         line[at] = ",".join([str(jar), *line[at].split(",")[1:]])
     line.append(str(submit.ROOT / "tests" / app))
     env = {**submit.environment(submit.spark_home(scratch)), **(environment or {})}
-    done = subprocess.run(line, cwd=scratch, env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(line, cwd=scratch, env=env, capture_output=True, text=True, timeout=600)
     log = done.stdout + done.stderr
     found = [json.loads(x[6:]) for x in done.stdout.splitlines() if x.startswith("FOUND ")]
     return Run(done.returncode, log, found[0] if found else {})
