@@ -50,7 +50,7 @@ _DYNAMIC = {
     "spark.dynamicAllocation.executorIdleTimeout": "2s",
     "spark.dynamicAllocation.cachedExecutorIdleTimeout": "6s",
     "spark.dynamicAllocation.shuffleTracking.timeout": "2s",
-    "spark.dynamicAllocation.schedulerBacklogTimeout": "500ms",
+    "spark.dynamicAllocation.schedulerBacklogTimeout": "1s",
 }
 
 
