@@ -111,7 +111,7 @@ demo: fetch $(DIST) ## TPC-H tables cached by Spark and by Quiver, answers compa
 ##### tests
 
 .PHONY: test
-test: test-go test-abi test-java test-spark test-cluster-quick test-hardening ## all of the following
+test: test-go test-abi test-java test-spark test-cluster-quick ## all of the following
 
 .PHONY: test-go
 test-go: ## go vet, gofmt, unit tests, and again under the race detector
