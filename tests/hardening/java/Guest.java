@@ -304,7 +304,7 @@ public final class Guest {
         () -> Native.checkHead(1, 3, 1, null, empty, 3, empty),
         () -> Native.checkHead(1, 3, 1, empty, null, 3, empty),
         () -> Native.checkHead(1, 3, 1, empty, empty, 3, null),
-        () -> Native.checkHead(-1, -3, Long.MIN_VALUE, empty, empty, Long.MAX_VALUE, empty)));
+        () -> Native.checkHead(-1, -3, Long.MIN_VALUE, empty, empty, Long.MAX_VALUE, empty));
     int thrown = 0;
     for (int i = 0; i < calls.size(); i++) {
       try {
