@@ -1,9 +1,10 @@
 """Each message of docs/troubleshooting.md, provoked: what is printed is what the table has, and says what to do.
 
-Messages about settings, Kryo, codecs and levels are provoked in tests/spark/test_startup.py, those about batches in tests/spark/cases/damage.py;
-here the table is only compared with the words that those tests ask for.
+Messages about settings, Kryo, codecs and levels are provoked in tests/spark/test_startup.py, those about batches in
+tests/spark/cases/damage.py; here the table is only compared with the sources.
 """
 
+import contextlib
 import os
 import stat
 import subprocess
@@ -154,10 +155,8 @@ def test_unpacked_where_nobody_else_can_write(guest, tmp_path):
         while not done.is_set():
             for entry in os.scandir(tmp_path):
                 if entry.name.startswith("quiver-"):
-                    try:
+                    with contextlib.suppress(FileNotFoundError):
                         seen.add((entry.name, stat.S_IMODE(entry.stat().st_mode)))
-                    except FileNotFoundError:
-                        pass
 
     watcher = threading.Thread(target=watch)
     watcher.start()
