@@ -301,7 +301,7 @@ int main(int argc, char **argv) {
   }
   long outcomes[OUTCOMES] = {0};
   for (long i = 0; i < rounds; i++) outcomes[round_of(&all[below(count)])]++;
-  printf("figures batches=%d inputs=%ld named=%ld limit=%ld same=%ld other_values=%ld native_left=0\n", count, rounds, outcomes[CORRUPT_NAMED],
-         outcomes[LIMIT], outcomes[SAME], outcomes[OTHER]);
+  printf("figures batches=%d inputs=%ld named=%ld limit=%ld same=%ld other_values=%ld native_left=0\n", count, rounds,
+         outcomes[CORRUPT_NAMED], outcomes[LIMIT], outcomes[SAME], outcomes[OTHER]);
   return 0;
 }
