@@ -30,7 +30,6 @@ import scala.Option;
 import scala.Predef$;
 import scala.collection.Iterator;
 import scala.collection.Seq;
-import scala.collection.immutable.Nil$;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction1;
 import scala.runtime.AbstractFunction2;
@@ -47,8 +46,6 @@ import scala.runtime.AbstractFunction2;
 public class QuiverCachedBatchSerializer extends LineSerializer {
   private static final long serialVersionUID = 1L;
   private static final Logger LOG = LoggerFactory.getLogger(QuiverCachedBatchSerializer.class);
-  @SuppressWarnings("unchecked")
-  private static final Seq<Expression> NO_PREDICATES = (Seq<Expression>) (Seq<?>) Nil$.MODULE$;
   private static final DefaultCachedBatchSerializer SPARK = new DefaultCachedBatchSerializer();
 
   /** Called by Spark, by reflection. */
@@ -151,7 +148,7 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
     if (!stored.isSupported()) {
       return SPARK.convertCachedBatchToColumnarBatch(input, cacheAttributes.toSeq(), selectedAttributes.toSeq(), conf);
     }
-    return readColumnar(whole(input, cacheAttributes, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
+    return readColumnar(whole(input, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
   }
 
   public RDD<ColumnarBatch> convertCachedBatchToColumnarBatch(
@@ -167,7 +164,7 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
     if (!stored.isSupported()) {
       return SPARK.convertCachedBatchToInternalRow(input, cacheAttributes.toSeq(), selectedAttributes.toSeq(), conf);
     }
-    return readRows(whole(input, cacheAttributes, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
+    return readRows(whole(input, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
   }
 
   public RDD<InternalRow> convertCachedBatchToInternalRow(
@@ -189,8 +186,8 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
   // ---- helpers
 
   /** Without pruning, whose filter does it, partitions are checked here to be whole. */
-  private static RDD<CachedBatch> whole(RDD<CachedBatch> input, Seq<Attribute> cacheAttributes, SQLConf conf) {
-    return conf.inMemoryPartitionPruning() ? input : read(input, BatchFilter.build(NO_PREDICATES, cacheAttributes), CachedBatch.class);
+  private static RDD<CachedBatch> whole(RDD<CachedBatch> input, SQLConf conf) {
+    return conf.inMemoryPartitionPruning() ? input : read(input, BatchFilter.keepAll(), CachedBatch.class);
   }
 
   private static void noteDelegated(StoredSchema stored) {

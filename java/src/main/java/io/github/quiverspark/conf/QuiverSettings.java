@@ -63,8 +63,7 @@ public final class QuiverSettings {
       "Version of Quiver; set by the plugin when the application starts.");
 
   private static final List<Setting<?>> ALL =
-      Collections.unmodifiableList(
-      Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED, MEMORY_LIMIT, STATUS, VERSION));
+      Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED, MEMORY_LIMIT, STATUS, VERSION));
 
   private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
   private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();

@@ -42,7 +42,12 @@ public final class BatchFilter {
     return build(predicates, cachedAttributes, null);
   }
 
-  /** As above; the listener (may be null) hears of each skipped batch. */
+  /** Leaves nothing out, for where pruning is off; a partition is still checked to be whole. */
+  public static Function2<Object, Iterator<CachedBatch>, Iterator<CachedBatch>> keepAll() {
+    return new Filter(null, null);
+  }
+
+  /** As the first; the listener (may be null) hears of each skipped batch. */
   public static Function2<Object, Iterator<CachedBatch>, Iterator<CachedBatch>> build(
       scala.collection.Seq<Expression> predicates, scala.collection.Seq<Attribute> cachedAttributes, Listener listener) {
     PredicateTranslator translator = new PredicateTranslator(cachedAttributes);

@@ -18,9 +18,8 @@ import org.apache.spark.util.LongAccumulator;
 import scala.Function2;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
-import scala.collection.immutable.Map;
 import scala.collection.Seq;
-import scala.collection.immutable.Nil$;
+import scala.collection.immutable.Map;
 import scala.reflect.ClassTag$;
 import scala.runtime.AbstractFunction2;
 
@@ -31,16 +30,13 @@ import scala.runtime.AbstractFunction2;
  */
 public final class QuiverScan extends CachedScan {
   private static final long serialVersionUID = 1L;
-  @SuppressWarnings("unchecked")
-  private static final Seq<Expression> NO_PREDICATES = (Seq<Expression>) (Seq<?>) Nil$.MODULE$;
 
   /** Why no columnar batches are given; null if they are. */
   private final String rowsOnly;
   private transient volatile ScanMetrics scanMetrics;
 
   /** Called by Spark too, by reflection, to copy the node with other expressions. */
-  public QuiverScan(
-      Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
+  public QuiverScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
     super(attributes, predicates, relation);
     this.rowsOnly = rowsOnly();
   }
@@ -104,10 +100,9 @@ public final class QuiverScan extends CachedScan {
   }
 
   private RDD<CachedBatch> keptBatches() {
-    RDD<CachedBatch> batches = relation().cacheBuilder().cachedColumnBuffers();
-    // without predicates too, since the filter also checks that the partition is whole
-    Seq<Expression> kept = conf().inMemoryPartitionPruning() ? predicates() : NO_PREDICATES;
-    batches = mapBatches(batches, BatchFilter.build(kept, relation().output(), scanMetrics()));
+    RDD<CachedBatch> batches = mapBatches(relation().cacheBuilder().cachedColumnBuffers(), conf().inMemoryPartitionPruning()
+        ? BatchFilter.build(predicates(), relation().output(), scanMetrics())
+        : BatchFilter.keepAll());
     if (spark.enableAccumulatorsForTest()) {
       spark.readPartitions().setValue(0);
       spark.readBatches().setValue(0);

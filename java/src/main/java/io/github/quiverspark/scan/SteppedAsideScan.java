@@ -7,8 +7,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
-import scala.collection.immutable.Map;
 import scala.collection.Seq;
+import scala.collection.immutable.Map;
 
 /**
  * Spark's own scan with a note: it reads, through Spark's code, a relation that {@link QuiverScan} cannot or must not read, and EXPLAIN
@@ -20,8 +20,7 @@ public final class SteppedAsideScan extends CachedScan {
   private final String reason;
 
   /** Called by Spark too, by reflection, to copy the node with other expressions. */
-  public SteppedAsideScan(
-      Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
+  public SteppedAsideScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
     super(attributes, predicates, relation);
     String now = ScanPlacement.reasonToStepAside(conf(), relation);
     this.reason = now == null ? "" : "Quiver steps aside: " + now;
