@@ -41,12 +41,20 @@ func headChecksum(rows, columns, decodedSize int64, header, stats, segments []by
 // CheckHead tells whether all of a batch but its segments is as it was encoded.
 // The segments are checked when a Decoder reads them; see Plan.
 func CheckHead(rows, columns, decodedSize int64, header, stats []byte, segments int, checksums []byte) error {
-	if len(checksums) != checksumSize*(1+segments) {
-		return ipc.Corrupt("it has %d segments and %d bytes of checksums", segments, len(checksums))
+	if err := checkCount(checksums, segments); err != nil {
+		return err
 	}
 	want := binary.LittleEndian.Uint32(checksums)
 	if sum := headChecksum(rows, columns, decodedSize, header, stats, checksums[checksumSize:]); sum != want {
 		return ipc.Corrupt("its header or statistics have checksum %08x, they were stored with %08x", sum, want)
+	}
+	return nil
+}
+
+// checkCount tells whether there is a checksum for the head and each segment.
+func checkCount(checksums []byte, segments int) error {
+	if len(checksums) != checksumSize*(1+segments) {
+		return ipc.Corrupt("it has %d segments and %d bytes of checksums", segments, len(checksums))
 	}
 	return nil
 }

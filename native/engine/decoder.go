@@ -121,8 +121,8 @@ func (d *Decoder) Plan(read Read, header []byte, numSegments int, checksums []by
 	copy(own, header)
 	d.checksums = nil
 	if checksums != nil {
-		if len(checksums) != checksumSize*(1+numSegments) {
-			return nil, ipc.Corrupt("it has %d segments and %d bytes of checksums", numSegments, len(checksums))
+		if err := checkCount(checksums, numSegments); err != nil {
+			return nil, err
 		}
 		d.checksums = d.arena.Bytes(len(checksums))
 		copy(d.checksums, checksums)
