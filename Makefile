@@ -21,10 +21,8 @@ export QUIVER_SPARK_LINE := $(SPARK)
 export SPARK_HOME := $(QUIVER_CACHE)/spark-$(SPARK_RELEASE)/pyspark
 export JAVA_HOME ?= $(shell dirname "$$(dirname "$$(readlink -f "$$(command -v javac)")")")
 # jni.h, for go vet and go test; build.sh sets its own.
-export CGO_CFLAGS ?= -O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/$(shell uname -s | tr A-Z a-z)
-
-# jni.h, for tools that compile the C files outside of build.sh
-GO_ENV := CGO_CFLAGS="-O2 -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux"
+JNI_INCLUDE := -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/$(shell uname -s | tr A-Z a-z)
+export CGO_CFLAGS := -O2 $(JNI_INCLUDE)
 PYTHON := $(QUIVER_CACHE)/venv/bin/python
 # All jars, or that of one line: $(call jar,4.1_2.13)
 MODULES := $(shell awk -F'\t' '!/^\#/ { print $$1 "_" $$2 }' java/lines.tsv)
@@ -116,12 +114,12 @@ test: test-go test-abi test-java test-spark test-cluster-quick ## all of the fol
 .PHONY: test-go
 test-go: ## go vet, gofmt, unit tests, and again under the race detector
 	$(call say,go vet and gofmt)
-	$(GO_ENV) go vet ./...
+	go vet ./...
 	@unformatted=$$(gofmt -l native jni *.go); [ -z "$$unformatted" ] || { echo "gofmt needed: $$unformatted" >&2; exit 1; }
 	$(call say,go test)
-	$(GO_ENV) go test ./...
+	go test ./...
 	$(call say,go test -race)
-	$(GO_ENV) go test -race -short ./native/...
+	go test -race -short ./native/...
 
 .PHONY: test-abi
 test-abi: build/libquiver.so build/hooks/libquiver.so ## the C ABI from Python; pyarrow reads what is stored (T=expression)
@@ -180,8 +178,8 @@ test-hardening: fetch $(DIST) build/hardening/hostile ## short: signals, stacks,
 .PHONY: hardening
 hardening: fetch $(DIST) build/hardening/hostile ## the same with full amounts, go test -race, fuzzing, kills, memory; ends with a line of figures
 	@rm -f build/hardening/figures.jsonl
-	$(GO_ENV) go test -race -short ./native/...
-	$(GO_ENV) tests/tools/fuzz.sh 5s
+	go test -race -short ./native/...
+	tests/tools/fuzz.sh 5s
 	$(PYTEST) tests/hardening --full
 	@$(PYTHON) tests/hardening/report.py
 
@@ -189,13 +187,13 @@ hardening: fetch $(DIST) build/hardening/hostile ## the same with full amounts, 
 FUZZ_TIME ?= 10m
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_TIME=10m, for nightly runs
-	$(GO_ENV) tests/tools/fuzz.sh $(FUZZ_TIME)
+	tests/tools/fuzz.sh $(FUZZ_TIME)
 
 # Library and caller with AddressSanitizer
 build/hardening/libquiver-asan.so: $(GO_SOURCES)
 	$(call say,native library with AddressSanitizer)
 	@mkdir -p $(@D)
-	CGO_ENABLED=1 CGO_CFLAGS="-O1 -g -I$(JAVA_HOME)/include -I$(JAVA_HOME)/include/linux" \
+	CGO_ENABLED=1 CGO_CFLAGS="-O1 -g $(JNI_INCLUDE)" \
 	  go build -asan -buildmode=c-shared -o $@ .
 
 build/hardening/hostile: tests/hardening/asan/hostile.c build/hardening/libquiver-asan.so
