@@ -104,18 +104,30 @@ def test_class_loaders_in_the_table():
     documented(TABLE, "is already loaded in this process by another class loader")
 
 
-def test_jar_that_executors_lack(tmp_path, jar):
-    """The jar on the driver's class path only."""
-    confs = {
-        "spark.driver.extraClassPath": str(jar),
-        "spark.sql.cache.serializer": "io.github.quiverspark.QuiverCachedBatchSerializer",
-        "spark.executor.memory": "800m",
-    }
-    got = startup.start(tmp_path, confs, jar=submit.helper_jar(), plugin=False, master="local-cluster[1,1,1024]", memory="1g")
+def lacking(scratch: Path, jar: Path, **confs: str) -> startup.Run:
+    """An application whose jar is on the driver's class path only; its executors may fail once."""
+    settings = {"spark.driver.extraClassPath": str(jar), "spark.executor.memory": "800m", "spark.deploy.maxExecutorRetries": "1"}
+    group = {"master": "local-cluster[1,1,1024]", "memory": "1g"}
+    got = startup.start(scratch, {**settings, **confs}, jar=submit.helper_jar(), plugin=False, **group)
     assert got.code != 0
-    said = got.lines("ClassNotFoundException", "io.github.quiverspark")
+    return got
+
+
+def test_jar_that_executors_lack(tmp_path, jar):
+    """With the plugin executors do not start, and their own log says why."""
+    lacking(tmp_path, jar, **{"spark.plugins": "io.github.quiverspark.QuiverPlugin"})
+    logs = [p.read_text() for p in (submit.spark_home(tmp_path) / "work").rglob("stderr")]
+    said = [line for log in logs for line in log.splitlines() if "Unable to create executor" in line]
+    assert said, logs
+    documented(said[0], "Unable to create executor due to io.github.quiverspark.QuiverPlugin")
+
+
+def test_jar_that_executors_lack_without_plugin(tmp_path, jar):
+    """Tasks cannot be read by the executors: Java's serialization then complains of the first thing that does not fit."""
+    got = lacking(tmp_path, jar, **{"spark.sql.cache.serializer": "io.github.quiverspark.QuiverCachedBatchSerializer"})
+    said = got.lines("ClassCastException", "TaskSetManager")
     assert said, got.log[-4000:]
-    documented(said[0], "ClassNotFoundException", "io.github.quiverspark")
+    documented(said[0], "cannot assign instance of java.lang.invoke.SerializedLambda to field org.apache.spark.rdd.MapPartitionsRDD.f")
 
 
 @pytest.mark.parametrize(
