@@ -15,7 +15,9 @@ def test_executor_that_cannot_load(run):
     assert said, got.log[-6000:]
     for word in ("UnsatisfiedLinkError", "NoClassDefFoundError", "ExceptionInInitializerError"):
         assert not got.lines(word), got.lines(word)[:3]
-    assert not got.lines("Lost executor"), got.lines("Lost executor")
+    # when the application has ended, local-cluster may stop its workers before the driver stops listening
+    lost = [line for line in got.lines("Lost executor") if not line.endswith("Worker shutting down")]
+    assert not lost, lost
 
 
 def test_contexts_one_after_the_other(run):
