@@ -180,7 +180,6 @@ type extremes struct {
 	lo, hi         []byte
 	la, lb, ha, hb uint64
 	ln, hn         int // lengths of lo and hi, -1 beyond 16
-	some           bool
 }
 
 func words(v []byte) (a, b uint64, n int) {
@@ -193,49 +192,69 @@ func words(v []byte) (a, b uint64, n int) {
 }
 
 func (x *extremes) add(v []byte) {
-	if !x.some || string(v) < string(x.lo) {
+	if string(v) < string(x.lo) {
 		x.lo = v
 		x.la, x.lb, x.ln = words(v)
 	}
-	if !x.some || string(v) > string(x.hi) {
+	if string(v) > string(x.hi) {
 		x.hi = v
 		x.ha, x.hb, x.hn = words(v)
 	}
-	x.some = true
 }
 
 // stringBounds returns the extremes of the valid values, of which there is one
 // at least, by unsigned bytes. Most values are found to lie between the
-// extremes so far by their first bytes, and are not looked at further. Offsets
-// that do not add up panic.
+// extremes so far, or outside as in sorted columns, by their first bytes, and
+// are not looked at further. Offsets that do not add up panic.
 func stringBounds(c *column.Column, validity []byte) (lo, hi []byte) {
 	offsets := column.View[int32](c.Offsets)[:c.Len+1]
 	data := c.Data[:offsets[c.Len]]
 	base := unsafe.Pointer(unsafe.SliceData(data))
 	limit := len(data) - 16 // up to here 16 bytes can be read
-	x := extremes{la: math.MaxUint64}
+	first := firstValid(validity, c.Len)
+	x := extremes{lo: data[offsets[first]:offsets[first+1]]}
+	x.hi = x.lo
+	x.la, x.lb, x.ln = words(x.lo)
+	x.ha, x.hb, x.hn = x.la, x.lb, x.ln
 	start := int(offsets[0])
 	for i, e := range offsets[1:] {
 		s := start
 		start = int(e)
-		if s <= limit && s >= 0 {
-			n := start - s
-			a := bits.ReverseBytes64(*(*uint64)(unsafe.Add(base, s))) &^ (^uint64(0) >> uint(8*n))
-			if a > x.la && a < x.ha {
-				continue
+		if s > limit || s < 0 {
+			if isValid(validity, i) {
+				x.add(data[s:start])
 			}
-			b := bits.ReverseBytes64(*(*uint64)(unsafe.Add(base, s+8))) &^ (^uint64(0) >> uint(max(8*n-64, 0)))
-			if (a > x.la || a == x.la && (b > x.lb || b == x.lb && n == x.ln)) &&
-				(a < x.ha || a == x.ha && (b < x.hb || b == x.hb && n == x.hn)) {
-				continue
-			}
+			continue
 		}
-		if validity == nil || validity[i>>3]>>(i&7)&1 != 0 {
-			x.add(data[s:start])
+		n := start - s
+		a := bits.ReverseBytes64(*(*uint64)(unsafe.Add(base, s))) &^ (^uint64(0) >> uint(8*n))
+		if a > x.la && a < x.ha {
+			continue
+		}
+		b := bits.ReverseBytes64(*(*uint64)(unsafe.Add(base, s+8))) &^ (^uint64(0) >> uint(max(8*n-64, 0)))
+		above := a > x.ha || a == x.ha && b > x.hb
+		below := a < x.la || a == x.la && b < x.lb
+		decided := (a != x.la || b != x.lb || n == x.ln) && (a != x.ha || b != x.hb || n == x.hn)
+		if !above && !below && decided || !isValid(validity, i) {
+			continue
+		}
+		v := data[s:start]
+		if n > 16 {
+			n = -1
+		}
+		switch {
+		case above:
+			x.hi, x.ha, x.hb, x.hn = v, a, b, n
+		case below:
+			x.lo, x.la, x.lb, x.ln = v, a, b, n
+		default:
+			x.add(v)
 		}
 	}
 	return x.lo, x.hi
 }
+
+func isValid(validity []byte, i int) bool { return validity == nil || validity[i>>3]>>(i&7)&1 != 0 }
 
 // cutLower cuts a lower bound: a prefix is not greater than the whole.
 func cutLower(b []byte) []byte { return b[:min(len(b), maxBound)] }

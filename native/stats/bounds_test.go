@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"sort"
 	"strings"
 	"testing"
 
@@ -279,6 +280,8 @@ func BenchmarkBounds(b *testing.B) {
 		texts[i] = "str_" + string(letters[:r.IntN(len(letters))])
 	}
 	text := strings2column(texts, nil)
+	sort.Strings(texts)
+	sorted := strings2column(texts, nil)
 	for _, c := range []struct {
 		name string
 		run  func(validity []byte)
@@ -287,6 +290,7 @@ func BenchmarkBounds(b *testing.B) {
 		{"float64", func(v []byte) { floatBounds(floats, v) }},
 		{"decimal", func(v []byte) { decimalBounds(column.View[uint64](column.Bytes(ints)), v) }},
 		{"string", func(v []byte) { stringBounds(text, v) }},
+		{"sorted", func(v []byte) { stringBounds(sorted, v) }},
 	} {
 		for _, v := range []struct {
 			name     string
