@@ -109,6 +109,24 @@ static jbyteArray copy_out(JNIEnv *env, const uint8_t *data, int64_t length) {
   return a;
 }
 
+/*
+ * A copy in spare[i], if that is an array of so many bytes, or in a new array, which is put there. In spare, no array means that the
+ * copy must not be shared, one that is too short that it may.
+ */
+static jbyteArray copy_to_spare(JNIEnv *env, jobjectArray spare, jsize i, const uint8_t *data, int64_t length) {
+  jbyteArray old = spare == NULL ? NULL : (*env)->GetObjectArrayElement(env, spare, i);
+  if (old == NULL || length == 0 || length > INT32_MAX / 8 * 7) return copy_out(env, data, length);
+  jbyteArray a = old;
+  if ((*env)->GetArrayLength(env, old) < length) {
+    (*env)->DeleteLocalRef(env, old);
+    a = (*env)->NewByteArray(env, (jsize)(length + length / 8));
+    if (a == NULL) return NULL;
+    (*env)->SetObjectArrayElement(env, spare, i, a);
+  }
+  (*env)->SetByteArrayRegion(env, a, 0, (jsize)length, (const jbyte *)data);
+  return a;
+}
+
 NATIVE(jint, abiVersion)(JNIEnv *env, jclass cls) {
   (void)env;
   (void)cls;
@@ -350,7 +368,7 @@ static int plan(JNIEnv *env, jlong decoder, int32_t read, jbyteArray header, job
 
 NATIVE(void, decodeVectors)
 (JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jbyteArray checksums, jlongArray layout,
- jobjectArray buffers) {
+ jobjectArray buffers, jobjectArray spare) {
   (void)cls;
   quiver_error e;
   quiver_vectors v;
@@ -366,8 +384,8 @@ NATIVE(void, decodeVectors)
     const quiver_buffer *b = &v.buffers[i];
     jobject a = NULL;
     if (b->source == 1) {
-      a = copy_out(env, b->data, b->length);
-      if (a == NULL) return;
+      a = copy_to_spare(env, spare, (jsize)i, b->data, b->length);
+      if (a == NULL || (*env)->ExceptionCheck(env)) return;
     } else if (b->source == 2) {
       a = (*env)->GetObjectArrayElement(env, segments, b->segment);
     }
@@ -391,7 +409,7 @@ NATIVE(void, decodeRows)
   (*env)->SetLongArrayRegion(env, layout, 0, 3, numbers);
 }
 
-NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray ends, jint target) {
+NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray ends, jint target, jbyteArray spare) {
   (void)cls;
   quiver_error e;
   quiver_bytes block;
@@ -407,7 +425,9 @@ NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray e
   (*env)->SetIntArrayRegion(env, ends, 0, 1, &rows);
   if (n == 0 || (*env)->ExceptionCheck(env)) return NULL;
   (*env)->SetIntArrayRegion(env, ends, 1, rows, row_ends);
-  return copy_out(env, block.data, block.length);
+  if (spare == NULL || (*env)->GetArrayLength(env, spare) < block.length) return copy_out(env, block.data, block.length);
+  (*env)->SetByteArrayRegion(env, spare, 0, (jsize)block.length, (const jbyte *)block.data);
+  return spare;
 }
 
 NATIVE(void, decodeArrow)

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define QUIVER_ABI_VERSION 2
+#define QUIVER_ABI_VERSION 3
 
 struct ArrowArray;  /* Arrow C Data Interface */
 struct ArrowSchema;

@@ -83,7 +83,7 @@ final class Batches implements AutoCloseable {
     Native.decodeRows(decoder, batch[0], segments(batch), batch[2], new long[3]);
     byte[] all = new byte[0];
     int[] ends = new int[501];
-    for (byte[] block; (block = Native.nextRows(decoder, ends, 1 << 16)) != null;) {
+    for (byte[] block; (block = Native.nextRows(decoder, ends, 1 << 16, null)) != null;) {
       int at = all.length;
       all = Arrays.copyOf(all, at + block.length);
       System.arraycopy(block, 0, all, at, block.length);
@@ -95,7 +95,7 @@ final class Batches implements AutoCloseable {
   boolean vectorAgrees(byte[][] batch, Rows rows) {
     long[] layout = new long[4 + 8 * COLUMNS];
     byte[][] buffers = new byte[3 * COLUMNS][];
-    Native.decodeVectors(decoder, batch[0], segments(batch), null, layout, buffers);
+    Native.decodeVectors(decoder, batch[0], segments(batch), null, layout, buffers, null);
     ByteBuffer row = ByteBuffer.wrap(rows.bytes).order(ByteOrder.LITTLE_ENDIAN);
     ByteBuffer values = ByteBuffer.wrap(buffers[1]).order(ByteOrder.LITTLE_ENDIAN);
     if (layout[0] != rows.ends.length) {

@@ -148,7 +148,7 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
     if (!stored.isSupported()) {
       return SPARK.convertCachedBatchToColumnarBatch(input, cacheAttributes.toSeq(), selectedAttributes.toSeq(), conf);
     }
-    return readColumnar(whole(input, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE);
+    return readColumnar(whole(input, conf), Projection.of(stored, cacheAttributes, selectedAttributes), ReadObserver.NONE, false);
   }
 
   public RDD<ColumnarBatch> convertCachedBatchToColumnarBatch(
@@ -173,9 +173,13 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
     return convertCachedBatchToInternalRow(input, (Seq<Attribute>) cacheAttributes, (Seq<Attribute>) selectedAttributes, conf);
   }
 
-  /** Reads a projection of Quiver's batches as columnar batches; the observer, which is shipped to the tasks, is told of each. */
-  public static RDD<ColumnarBatch> readColumnar(RDD<CachedBatch> input, Projection projection, ReadObserver observer) {
-    return read(input, new ReadBatches(Block.cachedRdd(input), projection, observer), ColumnarBatch.class);
+  /**
+   * Reads a projection of Quiver's batches as columnar batches; the observer, which is shipped to the tasks, is told of each.
+   *
+   * @param reuse as for {@link ColumnarReader}
+   */
+  public static RDD<ColumnarBatch> readColumnar(RDD<CachedBatch> input, Projection projection, ReadObserver observer, boolean reuse) {
+    return read(input, new ReadBatches(Block.cachedRdd(input), projection, observer, reuse), ColumnarBatch.class);
   }
 
   /** Reads a projection of Quiver's batches as UnsafeRows; the observer, which is shipped to the tasks, is told of each batch. */
@@ -240,16 +244,18 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
     private final int rdd;
     private final Projection projection;
     private final ReadObserver observer;
+    private final boolean reuse;
 
-    private ReadBatches(int rdd, Projection projection, ReadObserver observer) {
+    private ReadBatches(int rdd, Projection projection, ReadObserver observer, boolean reuse) {
       this.rdd = rdd;
       this.projection = projection;
       this.observer = observer;
+      this.reuse = reuse;
     }
 
     @Override
     public Iterator<ColumnarBatch> apply(Object partition, Iterator<CachedBatch> batches) {
-      return new ColumnarReader(projection, batches, Block.of(rdd, (Integer) partition), observer);
+      return new ColumnarReader(projection, batches, Block.of(rdd, (Integer) partition), observer, reuse);
     }
   }
 

@@ -31,6 +31,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
@@ -127,13 +128,30 @@ class RoundTripTest {
   }
 
   private static List<List<Object>> readColumns(StructType schema, Projection p, List<CachedBatch> batches) {
-    List<ColumnarBatch> read = drain(new ColumnarReader(p, scala(batches), Block.NONE, ReadObserver.NONE));
+    List<ColumnarBatch> read = drain(new ColumnarReader(p, scala(batches), Block.NONE, ReadObserver.NONE, false));
     List<List<Object>> out = new ArrayList<>();
     // Looked at only now: vectors of all batches are valid at once.
     for (ColumnarBatch b : read) {
       out.addAll(Values.of(schema, Vectors.rows(b)));
     }
+    assertEquals(out, readReused(schema, p, batches));
     return out;
+  }
+
+  /** Batch after batch, as generated code reads them; values are taken from a batch while it is there and looked at in the end. */
+  private static List<List<Object>> readReused(StructType schema, Projection p, List<CachedBatch> batches) {
+    List<InternalRow> kept = new ArrayList<>();
+    Iterator<ColumnarBatch> it = new ColumnarReader(p, scala(batches), Block.NONE, ReadObserver.NONE, true);
+    while (it.hasNext()) {
+      for (InternalRow row : Vectors.rows(it.next())) {
+        Object[] values = new Object[schema.length()];
+        for (int i = 0; i < values.length; i++) {
+          values[i] = InternalRow.getAccessor(schema.fields()[i].dataType(), true).apply(row, i);
+        }
+        kept.add(new GenericInternalRow(values));
+      }
+    }
+    return Values.of(schema, kept);
   }
 
   private static List<List<Object>> pick(List<List<Object>> rows, int... indexes) {
@@ -187,7 +205,7 @@ class RoundTripTest {
       List<CachedBatch> batches = writeBatches(columns, List.of(in));
       assertEquals(expected, readRows(schema, all(columns), batches));
       // A cache of the cache.
-      List<ColumnarBatch> read = drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE));
+      List<ColumnarBatch> read = drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE, false));
       List<CachedBatch> again = writeBatches(columns, read);
       assertEquals(expected, readColumns(schema, all(columns), again));
       in.close();
@@ -248,7 +266,7 @@ class RoundTripTest {
     ReadObserver observer = (batch, stored, nanos) -> bytes[0] = stored;
     assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).size());
     assertEquals(0, bytes[0]);
-    assertEquals(12_345, drain(new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).get(0).numRows());
+    assertEquals(12_345, drain(new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer, false)).get(0).numRows());
   }
 
   @Test
@@ -259,7 +277,7 @@ class RoundTripTest {
     List<CachedBatch> batches = writeRows(columns, new RandomRows(7, 0, 200).rows(schema, 1000));
     long[] stored = new long[1];
     ReadObserver observer = (batch, bytes, nanos) -> stored[0] += bytes;
-    drain(new ColumnarReader(projection(columns, 0), scala(batches), Block.NONE, observer));
+    drain(new ColumnarReader(projection(columns, 0), scala(batches), Block.NONE, observer, false));
     assertEquals(4000, stored[0]);
     stored[0] = 0;
     drain(new RowReader(projection(columns, 0), scala(batches), Block.NONE, observer));
@@ -334,7 +352,7 @@ class RoundTripTest {
     batches.addAll(writeRows(columns, new RandomRows(1, 0).rows(Schemas.of("int"), 3)));
     batches.add(none);
     assertEquals(3, drain(new RowReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE)).size());
-    assertEquals(1, drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE)).size());
+    assertEquals(1, drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE, false)).size());
   }
 
   @Test
@@ -389,7 +407,7 @@ class RoundTripTest {
     while (r.hasNext()) {
       fromRows.add(r.next().getUTF8String(0));
     }
-    for (ColumnarBatch b : drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE))) {
+    for (ColumnarBatch b : drain(new ColumnarReader(all(columns), scala(batches), Block.NONE, ReadObserver.NONE, false))) {
       for (int i = 0; i < b.numRows(); i++) {
         fromColumns.add(b.column(0).getUTF8String(i));
       }
@@ -457,7 +475,7 @@ class RoundTripTest {
     for (QuiverCachedBatch bad : List.of(truncated, wrongRows)) {
       RowReader rows = new RowReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE);
       assertThrows(CorruptBatchException.class, rows::hasNext);
-      ColumnarReader batches = new ColumnarReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE);
+      ColumnarReader batches = new ColumnarReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE, false);
       assertThrows(CorruptBatchException.class, batches::next);
       closeByExhaustion(rows, batches);
     }

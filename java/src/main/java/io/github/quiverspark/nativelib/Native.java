@@ -13,7 +13,7 @@ package io.github.quiverspark.nativelib;
  */
 public final class Native {
   /** The ABI this class was written for; {@link #abiVersion} must answer the same. */
-  public static final int ABI_VERSION = 2;
+  public static final int ABI_VERSION = 3;
 
   private Native() {}
 
@@ -109,10 +109,12 @@ public final class Native {
    *     nulls (one byte a slot, 1 = null), first and second buffer
    * @param buffers receives for node k at 3*k, 3*k+1, 3*k+2: nulls (null where no slot is null), first buffer (values,
    *     booleans as one byte a slot, or int32 offsets), second buffer (bytes of strings and binary), or null.
-   *     An array is fresh, or one of {@code segments} where the stored bytes can be read in place
+   *     An array is fresh, one of {@code segments} where the stored bytes can be read in place, or one of {@code spare}
+   * @param spare null, or indexed as {@code buffers}: an array that is written over if it is long enough; if not, a longer one takes its
+   *     place. Where there is none, the buffer gets a fresh array
    */
   public static native void decodeVectors(
-      long decoder, byte[] header, byte[][] segments, byte[] checksums, long[] layout, byte[][] buffers);
+      long decoder, byte[] header, byte[][] segments, byte[] checksums, long[] layout, byte[][] buffers, byte[][] spare);
 
   /**
    * Decodes the projected columns of a batch, to be read by {@link #nextRows}; what an earlier call left is dropped.
@@ -127,9 +129,10 @@ public final class Native {
    *
    * @param ends receives [0] the number of rows k of the block (at most ends.length - 1), [1 … k] their end offsets
    * @param targetBytes the block closes once it has this many bytes (a longer row makes a block of its own)
-   * @return a fresh array
+   * @param spare null, or an array that the block is written to if it fits
+   * @return spare or a fresh array; the block begins at its start
    */
-  public static native byte[] nextRows(long decoder, int[] ends, int targetBytes);
+  public static native byte[] nextRows(long decoder, int[] ends, int targetBytes, byte[] spare);
 
   /**
    * Decodes the projected columns into the Arrow C Data Interface, for native consumers. The structs are overwritten;

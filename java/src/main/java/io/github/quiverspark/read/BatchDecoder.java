@@ -16,9 +16,12 @@ final class BatchDecoder extends TaskResource {
   private final ReadObserver observer;
   private final int nodes;
   private final long[] layout;
+  /** Arrays that the next batch may overwrite; null if there are none. */
+  private final byte[][] spare;
   private long handle;
 
-  BatchDecoder(Projection projection, Block block, ReadObserver observer) {
+  /** With {@code reuse}, vectors are valid until the next batch is decoded, see {@link ColumnarReader}. */
+  BatchDecoder(Projection projection, Block block, ReadObserver observer, boolean reuse) {
     this.projection = projection;
     this.block = block;
     this.observer = observer;
@@ -28,14 +31,15 @@ final class BatchDecoder extends TaskResource {
     }
     nodes = n;
     layout = new long[VectorBuilder.LAYOUT_HEADER + VectorBuilder.LAYOUT_PER_NODE * n];
+    spare = reuse ? VectorBuilder.reusable(projection.types()) : null;
   }
 
-  /** Decodes the projected columns into fresh vectors, which stay valid for ever. */
+  /** Decodes the projected columns into vectors. */
   QuiverVector[] decodeVectors(QuiverCachedBatch batch) {
     enter();
     try {
       byte[][] buffers = new byte[VectorBuilder.BUFFERS_PER_NODE * nodes][];
-      Native.decodeVectors(handle(), batch.header(), batch.segments(), toVerify(batch), layout, buffers);
+      Native.decodeVectors(handle(), batch.header(), batch.segments(), toVerify(batch), layout, buffers, spare);
       decoded(batch);
       return VectorBuilder.build(projection.types(), batch.numRows(), layout, buffers);
     } catch (CorruptBatchException e) {
@@ -59,10 +63,10 @@ final class BatchDecoder extends TaskResource {
   }
 
   /** The next block of rows of the decoded batch, as {@link Native#nextRows}. */
-  byte[] nextRows(int[] ends, int targetBytes) {
+  byte[] nextRows(int[] ends, int targetBytes, byte[] spareBlock) {
     enter();
     try {
-      return Native.nextRows(handle(), ends, targetBytes);
+      return Native.nextRows(handle(), ends, targetBytes, spareBlock);
     } catch (CorruptBatchException e) {
       throw block.named(e);
     } finally {

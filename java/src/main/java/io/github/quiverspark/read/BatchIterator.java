@@ -12,11 +12,11 @@ abstract class BatchIterator<T> extends AbstractIterator<T> {
   private final Iterator<CachedBatch> input;
   protected final Block block;
 
-  BatchIterator(Projection projection, Iterator<CachedBatch> input, Block block, ReadObserver observer) {
+  BatchIterator(Projection projection, Iterator<CachedBatch> input, Block block, ReadObserver observer, boolean reuse) {
     this.projection = projection;
     this.input = input;
     this.block = block;
-    this.decoder = new BatchDecoder(projection, block, observer);
+    this.decoder = new BatchDecoder(projection, block, observer, reuse);
   }
 
   /** The next batch that has rows, or null; at the end the decoder is closed. */

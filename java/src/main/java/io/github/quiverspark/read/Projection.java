@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.DataType;
 import scala.collection.Iterator;
 import scala.collection.Seq;
@@ -60,6 +61,16 @@ public final class Projection implements Serializable {
   /** Storage type of each projected column. Not a copy. */
   DataType[] types() {
     return types;
+  }
+
+  /** Whether values taken from rows of the projected columns are copies, as strings, arrays, maps and structs are not. */
+  boolean givesCopies() {
+    for (DataType t : types) {
+      if (!UnsafeRow.isMutable(t)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Number of projected columns. */

@@ -10,8 +10,9 @@ import org.apache.spark.unsafe.Platform;
 import scala.collection.Iterator;
 
 /**
- * Cached batches as UnsafeRows. Rows come from the library in blocks, each a fresh array. One UnsafeRow object is reused; it moves in
- * {@link #next} only, so the last row survives {@link #hasNext}, and strings taken from it stay valid for ever.
+ * Cached batches as UnsafeRows. Rows come from the library in blocks. One UnsafeRow object is reused; it moves in {@link #next} only, so
+ * the last row survives {@link #hasNext}, and strings taken from it stay valid for ever: a block is a fresh array, unless all values
+ * are copied out of rows. Two arrays then serve by turns, so that the last row of a block stays when the next block comes.
  */
 public final class RowReader extends BatchIterator<InternalRow> {
   /** A block stays below G1's humongous threshold of small heaps and within L2. */
@@ -23,6 +24,9 @@ public final class RowReader extends BatchIterator<InternalRow> {
   private final int[] ends;
   /** Rows of the block not yet handed out are position … count - 1. */
   private byte[] block = NO_BYTES;
+  private final boolean reuse;
+  /** With reuse, the block before {@link #block}. */
+  private byte[] spare;
   private int position;
   private int count;
   private int start;
@@ -32,7 +36,8 @@ public final class RowReader extends BatchIterator<InternalRow> {
 
   /** Reads the projection of all batches of {@code input}, which are those of the block; {@code observer} is told of each. */
   public RowReader(Projection projection, Iterator<CachedBatch> input, Block block, ReadObserver observer) {
-    super(projection, input, block, observer);
+    super(projection, input, block, observer, false);
+    reuse = projection.givesCopies();
     row = new UnsafeRow(projection.width());
     ends = new int[projection.width() == 0 ? 0 : 1 + BLOCK_ROWS];
   }
@@ -76,9 +81,12 @@ public final class RowReader extends BatchIterator<InternalRow> {
       decoder.decodeRows(batch);
       missing = batch.numRows();
     }
-    byte[] bytes = decoder.nextRows(ends, BLOCK_BYTES);
+    byte[] bytes = decoder.nextRows(ends, BLOCK_BYTES, spare);
     if (bytes == null || ends[0] <= 0 || ends[0] > missing) {
       throw new CorruptBatchException(block + ": batch ends " + missing + " rows early");
+    }
+    if (reuse) {
+      spare = block;
     }
     block = bytes;
     position = 0;

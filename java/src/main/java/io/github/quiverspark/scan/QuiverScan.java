@@ -33,12 +33,31 @@ public final class QuiverScan extends CachedScan {
 
   /** Why no columnar batches are given; null if they are. */
   private final String rowsOnly;
+  /** Whether the parent is done with a batch when it takes the next. Copies that Spark makes of the node may forget it. */
+  private final boolean reusesVectors;
   private transient volatile ScanMetrics scanMetrics;
 
   /** Called by Spark too, by reflection, to copy the node with other expressions. */
   public QuiverScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
     super(attributes, predicates, relation);
     this.rowsOnly = rowsOnly();
+    this.reusesVectors = false;
+  }
+
+  private QuiverScan(QuiverScan scan) {
+    super(scan.attributes(), scan.predicates(), scan.relation());
+    this.rowsOnly = scan.rowsOnly;
+    this.reusesVectors = true;
+    this.scanMetrics = scan.scanMetrics();
+    copyTagsFrom(scan);
+  }
+
+  /**
+   * The scan for a ColumnarToRowExec, which is done with a batch when it takes the next: arrays are used again, so that they need not be
+   * cleared and stay in the processor's cache. It counts in the same metrics as this node.
+   */
+  QuiverScan reusingVectors() {
+    return new QuiverScan(this);
   }
 
   private String rowsOnly() {
@@ -92,7 +111,7 @@ public final class QuiverScan extends CachedScan {
 
   @Override
   public RDD<ColumnarBatch> doExecuteColumnar() {
-    return QuiverCachedBatchSerializer.readColumnar(keptBatches(), projection(), scanMetrics());
+    return QuiverCachedBatchSerializer.readColumnar(keptBatches(), projection(), scanMetrics(), reusesVectors);
   }
 
   private Projection projection() {

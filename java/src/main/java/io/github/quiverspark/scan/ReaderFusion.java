@@ -41,13 +41,13 @@ final class ReaderFusion extends Rule<SparkPlan> {
 
   private SparkPlan columnarToRow(SparkPlan child) {
     if (child instanceof QuiverScan && child.supportsColumnar()) {
-      return new ColumnarToRowExec(child);
+      return new ColumnarToRowExec(((QuiverScan) child).reusingVectors());
     }
     SparkPlan staged = CacheStageScan.ofStage(child);
     if (staged instanceof QuiverScan && child.supportsColumnar()) {
       // The stage has done its work. It would not tell generated code the classes of the scan's vectors, and code that knows only
       // ColumnVector dispatches anew for every value.
-      return new ColumnarToRowExec(staged);
+      return new ColumnarToRowExec(((QuiverScan) staged).reusingVectors());
     }
     return child;
   }

@@ -63,6 +63,30 @@ public final class VectorBuilder {
   }
 
   /**
+   * The {@code spare} argument of {@code Native.decodeVectors} for readers that are done with a batch's vectors when they take the next:
+   * an array may be used again if no value that was taken from the vector can point into it. Strings point to their bytes (binary
+   * values are copies), arrays, maps and structs to all that is below them.
+   */
+  public static byte[][] reusable(DataType[] types) {
+    int nodes = 0;
+    for (DataType type : types) {
+      nodes += nodes(type);
+    }
+    byte[][] spare = new byte[BUFFERS_PER_NODE * nodes][];
+    int node = 0;
+    for (DataType type : types) {
+      Kind kind = Kind.of(type);
+      if (kind.width() > 0 || kind == Kind.STRING || kind == Kind.BINARY) {
+        spare[BUFFERS_PER_NODE * node + NULLS] = EMPTY;
+        spare[BUFFERS_PER_NODE * node + FIRST] = EMPTY;
+        spare[BUFFERS_PER_NODE * node + SECOND] = kind == Kind.STRING ? null : EMPTY;
+      }
+      node += nodes(type);
+    }
+    return spare;
+  }
+
+  /**
    * The vectors of all projected columns.
    *
    * @param types the projected columns' types
