@@ -6,7 +6,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 /**
  * The part of a cached scan that deals with stages of adaptive execution. Spark 3.4 has none for cached relations.
  */
-abstract class CacheStageScan extends SparkPlan {
+abstract class CacheStageScan extends LeafPlan {
   private static final long serialVersionUID = 1L;
 
   /** Spark's scan of the same columns, predicates and relation. Some operators ship their plan to executors, which ask for its output. */

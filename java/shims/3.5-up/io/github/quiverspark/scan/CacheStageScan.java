@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.columnar.InMemoryTableScanLike;
 /**
  * The part of a cached scan that deals with stages of adaptive execution. The interface is there from Spark 3.5.2 on.
  */
-abstract class CacheStageScan extends SparkPlan implements InMemoryTableScanLike {
+abstract class CacheStageScan extends LeafPlan implements InMemoryTableScanLike {
   private static final long serialVersionUID = 1L;
 
   /** Spark's scan of the same columns, predicates and relation. Some operators ship their plan to executors, which ask for its output. */

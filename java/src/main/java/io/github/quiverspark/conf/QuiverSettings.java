@@ -50,6 +50,11 @@ public final class QuiverSettings {
       "Whether operators with generated code read column vectors of the cache directly (fused reader). False: all operators read rows,"
           + " through Spark's own scan node.");
 
+  public static final Setting<Boolean> STATISTICS_AGGREGATES = Setting.ofBoolean(PREFIX + "scan.aggregates.enabled", true, Scope.RUN_TIME,
+      "Whether `count(*)`, `count`, `min` and `max` of columns over a whole cached relation, without grouping or filter, are answered from"
+          + " the statistics of its batches, without decoding; `min` and `max` of integers, decimals, booleans, dates, timestamps, times and"
+          + " intervals only. False: such queries decode what they ask for, as all others.");
+
   public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytesOrAuto(PREFIX + "native.memoryLimit", "0", "1024t", Scope.START,
       "Upper limit of the native memory that encoders, decoders and exported batches of one process may hold together; a task that would"
           + " exceed it fails with a message that says so, and the process goes on. `auto`: " + NativeLimit.BATCHES_PER_THREAD + " times"
@@ -63,7 +68,8 @@ public final class QuiverSettings {
       "Version of Quiver; set by the plugin when the application starts.");
 
   private static final List<Setting<?>> ALL =
-      Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED, MEMORY_LIMIT, STATUS, VERSION));
+      Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED,
+          STATISTICS_AGGREGATES, MEMORY_LIMIT, STATUS, VERSION));
 
   private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
   private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
@@ -87,6 +93,11 @@ public final class QuiverSettings {
   /** Whether the fused reader may be planned in this session. */
   public static boolean scanEnabled(SQLConf conf) {
     return ENABLED.read(conf) && SCAN_ENABLED.read(conf);
+  }
+
+  /** Whether aggregations may be answered from statistics in this session. */
+  public static boolean statisticsAggregates(SQLConf conf) {
+    return scanEnabled(conf) && STATISTICS_AGGREGATES.read(conf);
   }
 
   /** Decoded bytes after which a batch is closed. */

@@ -2,6 +2,7 @@ package io.github.quiverspark.pruning;
 
 import java.io.Serializable;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -51,14 +52,34 @@ final class Column implements Serializable {
     return storage != Storage.NONE;
   }
 
+  /** Whether the bounds of a batch are values of this column, bit for bit: strings are cut, floating-point zeros are signed anew. */
+  boolean hasExactBounds() {
+    switch (storage) {
+      case BOOLEAN:
+      case BYTE:
+      case SHORT:
+      case INT:
+      case LONG:
+      case DECIMAL:
+        return casts.length == 0;
+      default:
+        return false;
+    }
+  }
+
+  /** Number of nulls of the batch in this column. */
+  int nulls(InternalRow stats) {
+    return stats.getInt(first + 2);
+  }
+
   /** Whether the batch has a null in this column. */
   boolean hasNull(InternalRow stats) {
-    return stats.getInt(first + 2) > 0;
+    return nulls(stats) > 0;
   }
 
   /** Whether the batch has a value other than null in this column. */
   boolean hasValue(InternalRow stats) {
-    return stats.getInt(first + 3) > stats.getInt(first + 2);
+    return stats.getInt(first + 3) > nulls(stats);
   }
 
   /** Smallest possible value; null if not known. */
@@ -102,6 +123,39 @@ final class Column implements Serializable {
         return stats.getDecimal(ordinal, precision, scale);
       case STRING:
         return stats.getUTF8String(ordinal);
+      default:
+        throw new IllegalStateException(storage.toString());
+    }
+  }
+
+  /** Writes a value that {@link #lower} or {@link #upper} gave, or null, as a field of the column's type. */
+  void write(Object value, UnsafeRowWriter writer, int ordinal) {
+    if (storage == Storage.DECIMAL && (value != null || precision > Decimal.MAX_LONG_DIGITS())) {
+      // a null of that width has room for a value
+      writer.write(ordinal, (Decimal) value, precision, scale);
+      return;
+    }
+    if (value == null) {
+      writer.setNullAt(ordinal);
+      return;
+    }
+    long number = (Long) value;
+    switch (storage) {
+      case BOOLEAN:
+        writer.write(ordinal, number != 0);
+        break;
+      case BYTE:
+        writer.write(ordinal, (byte) number);
+        break;
+      case SHORT:
+        writer.write(ordinal, (short) number);
+        break;
+      case INT:
+        writer.write(ordinal, (int) number);
+        break;
+      case LONG:
+        writer.write(ordinal, number);
+        break;
       default:
         throw new IllegalStateException(storage.toString());
     }

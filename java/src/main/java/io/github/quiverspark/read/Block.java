@@ -46,7 +46,7 @@ public final class Block {
   }
 
   /** Reads a batch from Spark's iterator; what goes wrong with stored bytes names the block. */
-  <T> T reading(Supplier<T> input) {
+  public <T> T reading(Supplier<T> input) {
     try {
       return input.get();
     } catch (RuntimeException e) {

@@ -1,7 +1,6 @@
 package io.github.quiverspark.scan;
 
 import org.apache.spark.sql.catalyst.expressions.Attribute;
-import org.apache.spark.sql.catalyst.expressions.AttributeSet;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.plans.physical.Partitioning;
@@ -9,19 +8,12 @@ import org.apache.spark.sql.execution.ExplainUtils;
 import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
-import scala.Function1;
 import scala.Option;
-import scala.collection.Iterator;
-import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
-import scala.runtime.ScalaRunTime$;
 
 /**
  * A scan of a cached relation, written in Java. What the scan promises to the planner (partitioning, order, statistics, canonical form) is
  * asked of a scan of Spark's own with the same contents, so that it cannot differ.
- *
- * <p>Several methods are declared only because in Java a class's method wins over the default of an interface, so that what Spark's
- * traits for leaves override has to be overridden again.
  */
 abstract class CachedScan extends CacheStageScan {
   private static final long serialVersionUID = 1L;
@@ -97,34 +89,7 @@ abstract class CachedScan extends CacheStageScan {
     return super.subqueries().toList().$colon$colon(relation().cachedPlan());
   }
 
-  // ---- leaf node
-
-  @Override
-  public final Seq<SparkPlan> children() {
-    return (Seq<SparkPlan>) (Seq<?>) Nil$.MODULE$;
-  }
-
-  @Override
-  public final SparkPlan mapChildren(Function1<SparkPlan, SparkPlan> f) {
-    return this;
-  }
-
-  // Abstract in Spark, with the one sequence for Scala 2.12 and the other for 2.13.
-
-  public final SparkPlan withNewChildrenInternal(scala.collection.IndexedSeq<SparkPlan> newChildren) {
-    return this;
-  }
-
-  public final SparkPlan withNewChildrenInternal(scala.collection.immutable.IndexedSeq<SparkPlan> newChildren) {
-    return this;
-  }
-
-  @Override
-  public final AttributeSet producedAttributes() {
-    return outputSet();
-  }
-
-  // ---- product: Spark copies a node by its elements, through the public constructor of the concrete class
+  // ---- product
 
   @Override
   public final int productArity() {
@@ -143,21 +108,6 @@ abstract class CachedScan extends CacheStageScan {
       default:
         throw new IndexOutOfBoundsException(String.valueOf(n));
     }
-  }
-
-  @Override
-  public final Iterator<Object> productIterator() {
-    return ScalaRunTime$.MODULE$.typedProductIterator(this);
-  }
-
-  @Override
-  public final String productPrefix() {
-    return getClass().getSimpleName();
-  }
-
-  @Override
-  public final boolean canEqual(Object other) {
-    return other != null && other.getClass() == getClass();
   }
 
   @Override

@@ -118,7 +118,8 @@ public final class QuiverScan extends CachedScan {
     return Projection.of(StoredSchema.of(relation().output()), relation().output(), attributes());
   }
 
-  private RDD<CachedBatch> keptBatches() {
+  /** The batches that the predicates leave. */
+  RDD<CachedBatch> keptBatches() {
     RDD<CachedBatch> batches = mapBatches(relation().cacheBuilder().cachedColumnBuffers(), conf().inMemoryPartitionPruning()
         ? BatchFilter.build(predicates(), relation().output(), scanMetrics())
         : BatchFilter.keepAll());

@@ -56,7 +56,8 @@ class QuiverScanTest {
   @AfterEach
   void forget() {
     spark.catalog().clearCache();
-    for (String key : List.of(ADAPTIVE, "spark.quiver.enabled", "spark.quiver.scan.enabled", "spark.quiver.compression.codec",
+    for (String key : List.of(ADAPTIVE, "spark.quiver.enabled", "spark.quiver.scan.enabled", "spark.quiver.scan.aggregates.enabled",
+        "spark.quiver.compression.codec",
         "spark.sql.inMemoryColumnarStorage.enableVectorizedReader", "spark.sql.autoBroadcastJoinThreshold",
         "spark.sql.codegen.wholeStage")) {
       spark.conf().unset(key);
@@ -87,7 +88,7 @@ class QuiverScanTest {
     }
   }
 
-  private static <T extends SparkPlan> List<T> find(Dataset<?> df, Class<T> type) {
+  static <T extends SparkPlan> List<T> find(Dataset<?> df, Class<T> type) {
     List<T> found = new ArrayList<>();
     for (SparkPlan node : nodes(df)) {
       if (type.isInstance(node)) {
@@ -107,7 +108,7 @@ class QuiverScanTest {
     return find(df, QuiverScan.class).stream().mapToLong(scan -> scan.metrics().apply(name).value()).sum();
   }
 
-  private static String explain(Dataset<?> df) {
+  static String explain(Dataset<?> df) {
     return df.queryExecution().explainString(org.apache.spark.sql.execution.ExplainMode.fromString("simple"));
   }
 
@@ -134,8 +135,12 @@ class QuiverScanTest {
     numbers().cache().count();
     Dataset<Row> count = numbers().groupBy().count();
     assertEquals(20000, count.collectAsList().get(0).getLong(0));
-    assertEquals(20000, metric(count, "numOutputRows"));
-    assertEquals(0, metric(count, "bytesRead"));
+    assertEquals(1, find(count, StatisticsAggregate.class).size());
+    spark.conf().set("spark.quiver.scan.aggregates.enabled", false);
+    Dataset<Row> rows = numbers().groupBy().count();
+    assertEquals(20000, rows.collectAsList().get(0).getLong(0));
+    assertEquals(20000, metric(rows, "numOutputRows"));
+    assertEquals(0, metric(rows, "bytesRead"));
   }
 
   @ParameterizedTest
