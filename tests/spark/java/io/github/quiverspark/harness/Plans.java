@@ -24,13 +24,15 @@ public final class Plans {
 
   /**
    * How the scans of cached relations were read: {@code fused} (vectors, turned into rows by generated code right above the scan),
-   * {@code columnar} (vectors taken by a columnar operator) or {@code row}.
+   * {@code columnar} (vectors taken by a columnar operator), {@code row}, or {@code statistics} (not at all).
    */
   public static String[] readers(Dataset<?> query) {
     Set<String> found = new TreeSet<>();
     for (Scan scan : scans(query)) {
       SparkPlan parent = scan.parents.isEmpty() ? null : scan.parents.get(0);
-      if (parent instanceof ColumnarToRowExec) {
+      if (scan.node.getClass().getSimpleName().equals("StatisticsAggregate")) {
+        found.add("statistics");
+      } else if (parent instanceof ColumnarToRowExec) {
         found.add("fused");
       } else if (parent != null && parent.supportsColumnar() && scan.node.supportsColumnar()) {
         found.add("columnar");
