@@ -221,12 +221,15 @@ docs: build/libquiver.so fetch ## docs/configuration.md, generated from the sett
 ##### benchmarks
 
 .PHONY: bench
-bench: fetch $(DIST) ## all relations and codecs with the benchmark in BENCH_DIR (default ../shared/bench); about an hour
-	tests/bench/run.sh
+bench: fetch $(DIST) ## all relations and codecs, Spark and Comet beside Quiver; about an hour; writes docs/performance.md and its picture
+	tests/bench/run.sh --all
+	$(PYTHON) tests/bench/report.py --doc docs/performance.md --picture docs/performance.svg \
+	  --commit "$$(git rev-parse --short HEAD)" build/bench/*.json
 
 .PHONY: bench-quick
-bench-quick: fetch $(DIST) ## flat relation only, few rounds
-	tests/bench/run.sh --quick
+bench-quick: fetch $(DIST) ## a change's before and after: flat relation, Spark's format and pack, under six minutes
+	tests/bench/run.sh --peers spark41-default --codecs pack --only "flat/" --iters 2 5 --cell-cap 3
+	$(PYTHON) tests/bench/report.py build/bench/*.json
 
 .PHONY: clean
 clean: ## remove what was built (not the downloads)
