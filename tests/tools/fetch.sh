@@ -3,6 +3,7 @@
 #
 # usage: tests/tools/fetch.sh spark [VERSION]     a Spark distribution (the pip package has everything spark-submit needs)
 #        tests/tools/fetch.sh python              a virtual environment with tests/requirements.txt
+#        tests/tools/fetch.sh zig                 the C compiler of release builds; prints its path
 #        tests/tools/fetch.sh comet [VERSION]     Comet's jar for Spark 4.1, which the benchmark compares with
 #        tests/tools/fetch.sh classpath [VERSION] a jar without classes that names the jars of that Spark, to compile against
 #        tests/tools/fetch.sh tpch SCALE [FILES]  TPC-H tables as Parquet, 2 files each unless told otherwise
@@ -45,6 +46,23 @@ fetch_python() {
   "$cache/venv/bin/python" -m pip install --quiet --requirement "$root/tests/requirements.txt"
   echo "$want" > "$stamp"
   say "Python packages are ready"
+}
+
+fetch_zig() {
+  local list=$root/tests/tools/zig-requirements.txt version dest tmp
+  version=$(sed -n 's/^ziglang==\([^ ]*\).*/\1/p' "$list")
+  dest=$cache/zig-$version
+  if [ ! -x "$dest/ziglang/zig" ]; then
+    say "zig $version (about 80 MB, once) -> $dest"
+    tmp=$(mktemp -d "$cache/zig-$version.XXXXXX")
+    # shellcheck disable=SC2064
+    trap "rm -rf '$tmp'" EXIT
+    "$python" -m pip install --quiet --no-deps --root-user-action=ignore --require-hashes --target "$tmp/home" --requirement "$list" >&2
+    [ -d "$dest" ] || mv -T "$tmp/home" "$dest"
+    rm -rf "$tmp"
+    trap - EXIT
+  fi
+  echo "$dest/ziglang/zig"
 }
 
 fetch_comet() {
@@ -91,7 +109,8 @@ case ${1:-} in
   spark) fetch_spark "${2:-4.1.4}" ;;
   python) fetch_python ;;
   classpath) fetch_classpath "${2:-4.3.0}" ;;
+  zig) fetch_zig ;;
   comet) fetch_comet "${2:-1.2.0}" ;;
   tpch) fetch_tpch "${2:?scale}" "${3:-2}" ;;
-  *) sed -n '2,13p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,14p' "$0" >&2; exit 2 ;;
 esac

@@ -16,7 +16,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.RDDBlockId;
 import scala.Option;
-import scala.jdk.javaapi.CollectionConverters;
+import scala.collection.JavaConverters;
 
 /** Executors that are processes of their own, and where blocks are. */
 public final class Processes {
@@ -56,8 +56,8 @@ public final class Processes {
     List<String> all = new ArrayList<>();
     for (int i = 0; i < rdd.getNumPartitions(); i++) {
       List<String> names = new ArrayList<>();
-      for (BlockManagerId id : CollectionConverters.asJava(
-          SparkEnv.get().blockManager().master().getLocations(new RDDBlockId(rdd.id(), i)))) {
+      for (BlockManagerId id : JavaConverters.seqAsJavaListConverter(
+          SparkEnv.get().blockManager().master().getLocations(new RDDBlockId(rdd.id(), i))).asJava()) {
         names.add(id.executorId());
       }
       all.add(names.stream().sorted().collect(Collectors.joining(",")));
