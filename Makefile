@@ -49,11 +49,12 @@ SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
+comma := ,
 say = @echo "[make] $(1)" >&2
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' Makefile
 	@echo "  One test: make test-spark T='decimal and zstd'; make test-abi T=corrupt; go test ./native/row -run Name;"
 	@echo "            make test-java T=Name. Variables: SPARK=$(SPARK) SCALE=$(SCALE) QUIVER_CACHE=.cache"
 
@@ -146,10 +147,10 @@ test-abi: build/libquiver.so build/hooks/libquiver.so ## the C ABI from Python; 
 	$(PYTEST) tests/abi
 
 .PHONY: test-release
-test-release: build/release/complete build/release/hooks ## the C ABI tests with the released library for x86-64
+test-release: build/release/complete build/release/hooks ## the C ABI tests with the released library for this machine
 	@tests/tools/fetch.sh python
 	$(call say,C ABI tests with the released library)
-	QUIVER_LIBRARIES="$(CURDIR)/build/release/linux-x86_64" $(PYTEST) tests/abi
+	QUIVER_LIBRARIES="$(CURDIR)/build/release/linux-$(shell uname -m)" $(PYTEST) tests/abi
 
 .PHONY: test-arm64
 test-arm64: build/release/complete build/release/hooks ## Go packages and C ABI tests for arm64 under QEMU (x86-64 Debian only)
@@ -168,6 +169,17 @@ test-spark: fetch $(JAR) build/hooks/libquiver.so ## integration tests through s
 	@tests/tools/fetch.sh tpch 0.01
 	$(call say,spark-submit tests)
 	$(PYTEST) tests/spark
+
+.PHONY: test-packages
+test-packages: fetch $(JAR) ## the jar by spark-submit --packages, from a folder laid out as Maven does (SPARK=3.5)
+	$(PYTEST) tests/spark/test_packages.py
+
+# Lines and JDKs of the matrix; all that there are unless told otherwise
+LINES ?=
+JDKS ?=
+.PHONY: test-matrix
+test-matrix: ## test-spark on every line and JDK; outcomes to tests/matrix/results.jsonl (LINES="3.5 4.3" JDKS="17 25" T=expression)
+	@JARS='$(JARS)' python3 tests/matrix/matrix.py run --lines '$(LINES)' --jdks '$(JDKS)' --select '$(T)'
 
 .PHONY: test-spark-full
 test-spark-full: fetch $(JAR) build/hooks/libquiver.so ## the same with every codec in every case; test-spark takes pack and one other by turns
@@ -234,17 +246,51 @@ build/hardening/hostile: tests/hardening/asan/hostile.c build/hardening/libquive
 audit: $(JAR) ## known vulnerabilities of what is linked, checksums, and that the jar needs no other
 	tests/tools/audit.sh $(JAR) spark-$(MODULE)
 
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+LINT := $(QUIVER_CACHE)/lint/bin
+SHELL_SCRIPTS := build.sh .ci/run $(shell find tests -name '*.sh')
+C_SOURCES := $(shell find jni tests -name '*.[ch]')
+
 .PHONY: lint
-lint: ## shell and Python sources
+lint: lint-go lint-c lint-java lint-scripts ## formatting, and faults that tools see, in all sources; licences of what is linked
+
+.PHONY: lint-go
+lint-go:
+	$(call say,gofmt$(comma) go vet$(comma) staticcheck)
+	@unformatted=$$(gofmt -l native jni *.go); [ -z "$$unformatted" ] || { echo "gofmt needed: $$unformatted" >&2; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	tests/tools/licenses.sh
+
+.PHONY: lint-c
+lint-c:
+	@tests/tools/fetch.sh lint
+	$(call say,clang-format$(comma) gcc -fanalyzer)
+	$(LINT)/clang-format --dry-run --Werror $(C_SOURCES)
+	for file in jni/*.c tests/hardening/asan/*.c; do \
+	  gcc -std=gnu11 -O2 -Wall -Wextra -Werror -fanalyzer $(JNI_INCLUDE) -Ijni -c "$$file" -o /dev/null; done
+
+.PHONY: lint-java
+lint-java: $(CLASSPATH_JAR)
+	$(call say,checkstyle$(comma) error-prone)
+	$(MVN) -Plint -pl spark-4.1_2.13 compile
+
+.PHONY: lint-scripts
+lint-scripts:
 	@tests/tools/fetch.sh python
+	@tests/tools/fetch.sh lint
+	$(call say,ruff$(comma) shellcheck$(comma) actionlint)
 	$(PYTHON) -m ruff check tests
 	$(PYTHON) -m ruff format --check tests
-	bash -n build.sh tests/tools/*.sh tests/bench/*.sh .ci/run
+	$(LINT)/shellcheck $(SHELL_SCRIPTS)
+	PATH="$(LINT):$$PATH" go run $(ACTIONLINT)
 
 ##### documentation
 
 .PHONY: docs
-docs: build/libquiver.so fetch ## docs/configuration.md, generated from the settings
+docs: build/libquiver.so fetch ## docs/configuration.md, from the settings, and the tables of docs/compatibility.md
+	python3 tests/matrix/matrix.py docs
 	$(MVN) -pl spark-4.1_2.13 -DskipTests test-compile
 	java -cp "java/spark-4.1_2.13/target/classes:java/spark-4.1_2.13/target/test-classes:$(SPARK_HOME)/jars/*" \
 	  io.github.quiverspark.conf.SettingsDocs docs/configuration.md

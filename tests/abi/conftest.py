@@ -14,16 +14,17 @@ from quiver import Library  # noqa: E402
 
 #: folder with the library, and with that which has test hooks
 LIBRARIES = Path(os.environ.get("QUIVER_LIBRARIES") or HERE.parents[1] / "build")
+EXTENSION = "dylib" if sys.platform == "darwin" else "so"
 
 
 @pytest.fixture(scope="session")
 def library_process() -> Library:
-    return Library(LIBRARIES / "libquiver.so")
+    return Library(LIBRARIES / f"libquiver.{EXTENSION}")
 
 
 @pytest.fixture(scope="session")
 def library_with_hooks() -> Library:
-    return Library(LIBRARIES / "hooks" / "libquiver.so")
+    return Library(LIBRARIES / "hooks" / f"libquiver.{EXTENSION}")
 
 
 @pytest.fixture

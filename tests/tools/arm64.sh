@@ -25,8 +25,10 @@ unpack() { # folder, package files
 
 fetch() {
   local tmp apt
-  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null \
-    || { say "no apt-get here: run this on Debian 12, or the C ABI tests on an arm64 machine"; exit 1; }
+  if ! command -v apt-get >/dev/null; then
+    say "no apt-get here: run this on Debian 12, or the C ABI tests on an arm64 machine"
+    exit 1
+  fi
   tmp=$(mktemp -d "$cache/arm64.XXXXXX")
   # shellcheck disable=SC2064
   trap "rm -rf '$tmp'" EXIT

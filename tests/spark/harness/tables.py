@@ -186,8 +186,10 @@ class Tables:
         raw = self.raw.table(f"{name}_plain")
         if self.reader == "columnar":
             df, raw = df.unionAll(df), raw.unionAll(raw)
-        df.createOrReplaceTempView(name)
-        raw.createOrReplaceTempView(name)
+        for frame, session in ((df, self.spark), (raw, self.raw)):
+            # gone first: where a view takes the place of another, Spark 3 drops the cached data of the other's plan
+            session._jsparkSession.sessionState().catalog().dropTempView(name)
+            frame.createOrReplaceTempView(name)
 
     # ---- comparing
 

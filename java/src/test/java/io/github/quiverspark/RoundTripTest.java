@@ -468,10 +468,10 @@ class RoundTripTest {
     QuiverCachedBatch good = (QuiverCachedBatch) writeRows(columns, new RandomRows(14, 0.2).rows(schema, 200)).get(0);
     byte[][] cut = good.segments().clone();
     cut[10] = Arrays.copyOf(cut[10], cut[10].length / 2);
-    QuiverCachedBatch truncated =
-        new QuiverCachedBatch(good.numRows(), good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), cut);
-    QuiverCachedBatch wrongRows = new QuiverCachedBatch(
-        good.numRows() + 1, good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), good.segments());
+    QuiverCachedBatch truncated = new QuiverCachedBatch(
+        good.numRows(), good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), cut);
+    QuiverCachedBatch wrongRows = new QuiverCachedBatch(good.numRows() + 1, good.numColumns(), true, good.sizeInBytes(), good.header(),
+        good.statsBytes(), good.checksums(), good.segments());
     for (QuiverCachedBatch bad : List.of(truncated, wrongRows)) {
       RowReader rows = new RowReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE);
       assertThrows(CorruptBatchException.class, rows::hasNext);

@@ -44,7 +44,8 @@ public final class Processes {
     Thread.sleep(100);
     // by reflection: the harness is compiled without Quiver
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
-    boolean loaded = (boolean) Class.forName("io.github.quiverspark.nativelib.NativeLoader", true, loader).getMethod("isLoaded").invoke(null);
+    Class<?> nativeLoader = Class.forName("io.github.quiverspark.nativelib.NativeLoader", true, loader);
+    boolean loaded = (boolean) nativeLoader.getMethod("isLoaded").invoke(null);
     Object bytes = loaded
         ? Class.forName("io.github.quiverspark.nativelib.Native", true, loader).getMethod("nativeBytes").invoke(null) : 0L;
     return SparkEnv.get().executorId() + " " + ProcessHandle.current().pid() + " " + bytes;
@@ -71,7 +72,6 @@ public final class Processes {
     return Arrays.stream(rdd.sparkContext().getRDDStorageInfo()).filter(i -> i.id() == rdd.id())
         .map(i -> new long[] {i.memSize(), i.diskSize()}).findFirst().orElse(new long[2]);
   }
-
 
   /** Has an executor hand its blocks over and end. */
   public static void decommission(JavaSparkContext sc, String executor) {

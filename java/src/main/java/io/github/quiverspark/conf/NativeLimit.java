@@ -26,7 +26,8 @@ final class NativeLimit {
     }
     OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     // of the container, where the JVM runs in one
-    return derived(threads, QuiverSettings.BATCH_MAX_BYTES.read(conf), system.getTotalPhysicalMemorySize(), Runtime.getRuntime().maxMemory());
+    long batch = QuiverSettings.BATCH_MAX_BYTES.read(conf);
+    return derived(threads, batch, system.getTotalPhysicalMemorySize(), Runtime.getRuntime().maxMemory());
   }
 
   static long derived(int threads, long batchBytes, long memory, long heap) {
