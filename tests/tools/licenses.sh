@@ -17,14 +17,16 @@ for module in $linked; do
     wrong "$module is linked but not in NOTICE"
   fi
 done
-for text in $(grep -oE 'licenses/[a-z0-9-]+\.txt' NOTICE | sort -u); do
+named=$(grep -oE 'licenses/[a-z0-9-]+\.txt' NOTICE | sort -u)
+for text in $named; do
   [ -s "$text" ] || wrong "NOTICE names $text, which is not there"
 done
 for text in licenses/*.txt; do
   grep -qF "$text" NOTICE || wrong "$text is not named in NOTICE"
 done
 # modules that NOTICE has and the library no longer links
-for name in $(grep -oE '(github\.com|golang\.org)/[a-z0-9-]+/[a-z0-9-]+' NOTICE | sort -u); do
+named=$(grep -oE '(github\.com|golang\.org)/[a-z0-9-]+/[a-z0-9-]+' NOTICE | sort -u)
+for name in $named; do
   grep -qE "^$name(/v[0-9]+)?$" <<< "$linked" || wrong "NOTICE names $name, which is not linked"
 done
 # the texts are those of the modules
