@@ -30,8 +30,8 @@ import java.util.Random;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
@@ -266,7 +266,8 @@ class RoundTripTest {
     ReadObserver observer = (batch, stored, nanos) -> bytes[0] = stored;
     assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).size());
     assertEquals(0, bytes[0]);
-    assertEquals(12_345, drain(new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer, false)).get(0).numRows());
+    ColumnarReader columnar = new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer, false);
+    assertEquals(12_345, drain(columnar).get(0).numRows());
   }
 
   @Test

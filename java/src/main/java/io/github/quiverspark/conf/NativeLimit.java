@@ -31,6 +31,6 @@ final class NativeLimit {
   }
 
   static long derived(int threads, long batchBytes, long memory, long heap) {
-    return Math.max(threads * BATCHES_PER_THREAD * batchBytes, (memory - heap) / 2);
+    return Math.max((long) threads * BATCHES_PER_THREAD * batchBytes, (memory - heap) / 2);
   }
 }

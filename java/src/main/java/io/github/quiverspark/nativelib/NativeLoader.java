@@ -185,7 +185,7 @@ public final class NativeLoader {
         if (in == null) {
           throw new QuiverException(describe("the jar is incomplete: " + resource + ".sha256 is missing"));
         }
-        expected = new BufferedReader(new InputStreamReader(in, StandardCharsets.US_ASCII)).readLine().split("\\s+")[0];
+        expected = new BufferedReader(new InputStreamReader(in, StandardCharsets.US_ASCII)).readLine().split("\\s+", 2)[0];
       }
       try (InputStream in = NativeLoader.class.getResourceAsStream(resource)) {
         copyVerified(in, expected, copy);

@@ -71,7 +71,7 @@ final class Platform {
     if (maps.contains("/ld-musl-")) {
       return "musl";
     }
-    for (String line : maps.split("\n")) {
+    for (String line : maps.split("\n", -1)) {
       int slash = line.indexOf('/');
       if (slash < 0) {
         continue;
