@@ -106,6 +106,17 @@ $(CLASSPATH_JAR):
 .PHONY: dist
 dist: $(foreach m,$(MODULES),dist/$(call name,$(m))) ## for users: dist/quiver-spark-LINE_SCALA-VERSION.jar for every line, Linux on x86-64 and arm64
 
+CYCLONEDX_GO := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
+CYCLONEDX_MAVEN := org.cyclonedx:cyclonedx-maven-plugin:2.9.3
+.PHONY: release
+release: dist ## what a release has: dist/ with the jars, bills of materials (CycloneDX) of the Go and Maven sides, SHA256SUMS
+	$(call say,bills of materials)
+	tests/tools/licenses.sh
+	go run $(CYCLONEDX_GO) app -json -output dist/quiver-$(VERSION).go.cdx.json .
+	$(MVN) -pl spark-4.1_2.13 $(CYCLONEDX_MAVEN):makeBom -DoutputFormat=json -DoutputDirectory="$(CURDIR)/dist" \
+	  -DoutputName=quiver-$(VERSION).maven.cdx -DincludeProvidedScope=false
+	cd dist && sha256sum *-$(VERSION).jar *-$(VERSION)*.json > SHA256SUMS
+
 .PHONY: spark-conf
 spark-conf: ## the spark-submit arguments that switch Quiver on, one a line (SPARK=4.1; JARS=dist)
 	@$(MAKE) $(JAR) >&2
