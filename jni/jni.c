@@ -313,7 +313,8 @@ static int fill(JNIEnv *env, jobjectArray segments, quiver_need *need) {
   for (int32_t i = 0; i < need->num_segments; i++) {
     jbyteArray a = (*env)->GetObjectArrayElement(env, segments, need->first_segment + i);
     if (a == NULL) {
-      if (!(*env)->ExceptionCheck(env)) throw_new(env, "io/github/quiverspark/CorruptBatchException", "corrupt batch: a segment is missing");
+      if (!(*env)->ExceptionCheck(env))
+        throw_new(env, "io/github/quiverspark/CorruptBatchException", "corrupt batch: a segment is missing");
       return 0;
     }
     int64_t length = (*env)->GetArrayLength(env, a);
@@ -327,7 +328,8 @@ static int fill(JNIEnv *env, jobjectArray segments, quiver_need *need) {
 }
 
 NATIVE(void, checkHead)
-(JNIEnv *env, jclass cls, jlong rows, jlong columns, jlong size, jbyteArray header, jbyteArray stats, jlong segments, jbyteArray checksums) {
+(JNIEnv *env, jclass cls, jlong rows, jlong columns, jlong size, jbyteArray header, jbyteArray stats, jlong segments,
+ jbyteArray checksums) {
   (void)cls;
   quiver_error e;
   int64_t h, s, c;
@@ -431,8 +433,7 @@ NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray e
 }
 
 NATIVE(void, decodeArrow)
-(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jbyteArray checksums, jlong array,
- jlong schema) {
+(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jbyteArray checksums, jlong array, jlong schema) {
   (void)cls;
   quiver_error e;
   if (!plan(env, decoder, QUIVER_READ_ARROW, header, segments, checksums)) return;

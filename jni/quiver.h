@@ -16,7 +16,7 @@
 
 #define QUIVER_ABI_VERSION 3
 
-struct ArrowArray;  /* Arrow C Data Interface */
+struct ArrowArray; /* Arrow C Data Interface */
 struct ArrowSchema;
 
 enum quiver_code {
@@ -122,15 +122,14 @@ int64_t quiver_decoder_new(uint8_t *schema, int64_t schema_length, int32_t *proj
 
 /* QUIVER_OK, or QUIVER_CORRUPT where anything but the segments is not as it was encoded. */
 int32_t quiver_check_head(int64_t rows, int64_t columns, int64_t decoded_size, uint8_t *header, int64_t header_length, uint8_t *stats,
-                          int64_t stats_length, int64_t num_segments, uint8_t *checksums, int64_t checksums_length,
-                          quiver_error *error);
+                          int64_t stats_length, int64_t num_segments, uint8_t *checksums, int64_t checksums_length, quiver_error *error);
 
 /*
  * First step of reading a batch: what is needed of which segments. The caller copies it and fills in `present`. With the
  * batch's checksums the second step checks the segments that it decodes; NULL (and length 0): it does not.
  */
-int32_t quiver_decode_plan(int64_t decoder, int32_t read, uint8_t *header, int64_t header_length, int64_t num_segments,
-                           uint8_t *checksums, int64_t checksums_length, quiver_need **needs, int64_t *n, quiver_error *error);
+int32_t quiver_decode_plan(int64_t decoder, int32_t read, uint8_t *header, int64_t header_length, int64_t num_segments, uint8_t *checksums,
+                           int64_t checksums_length, quiver_need **needs, int64_t *n, quiver_error *error);
 
 /* Second step, one of three. */
 int32_t quiver_decode_vectors(int64_t decoder, quiver_vectors *out, quiver_error *error);

@@ -195,8 +195,3 @@ func (d *Decoder) combined(c *column.Column, stored []byte, arena *memory.Arena)
 	}
 	return r.done()
 }
-
-// textSize reads the number of data bytes of n strings of at most longest bytes.
-func (r *reader) textSize(n, longest int) int {
-	return r.count("number of data bytes", int(min(uint64(n)*uint64(longest), math.MaxInt32)))
-}

@@ -1,6 +1,7 @@
 """The library under test, and the rule that every test leaves no native memory behind."""
 
 import gc
+import os
 import sys
 from pathlib import Path
 
@@ -11,12 +12,19 @@ sys.path.insert(0, str(HERE))
 
 from quiver import Library  # noqa: E402
 
-BUILD = HERE.parents[1] / "build"
+#: folder with the library, and with that which has test hooks
+LIBRARIES = Path(os.environ.get("QUIVER_LIBRARIES") or HERE.parents[1] / "build")
+EXTENSION = "dylib" if sys.platform == "darwin" else "so"
 
 
 @pytest.fixture(scope="session")
 def library_process() -> Library:
-    return Library(BUILD / "libquiver.so")
+    return Library(LIBRARIES / f"libquiver.{EXTENSION}")
+
+
+@pytest.fixture(scope="session")
+def library_with_hooks() -> Library:
+    return Library(LIBRARIES / "hooks" / f"libquiver.{EXTENSION}")
 
 
 @pytest.fixture

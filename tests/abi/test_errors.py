@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from quiver import CLOSED, CORRUPT, INTERNAL, INVALID, MEMORY, UNSUPPORTED, Batch, Decoder, Encoder, Library, QuiverError
+from quiver import CLOSED, CORRUPT, INTERNAL, INVALID, MEMORY, UNSUPPORTED, Batch, Decoder, Encoder, QuiverError
 from samples import SAMPLES, record_batch, spark_schema
 
 CODECS = ["zstd", "lz4", "none", "pack"]
@@ -264,9 +264,9 @@ def test_allocations_are_counted(library):
 
 
 @pytest.mark.parametrize("kind", ["panic", "nil", "wild", "index"])
-def test_panics_become_errors(kind):
+def test_panics_become_errors(library_with_hooks, kind):
     """In the build with test hooks a failure inside Go comes out as an error, and the next call works."""
-    hooks = Library(Path(__file__).parents[2] / "build" / "hooks" / "libquiver.so")
+    hooks = library_with_hooks
     with Encoder(hooks, SCHEMA, f"codec=zstd\ninject={kind}") as encoder, fails(INTERNAL):
         encoder.columns(record_batch(10, *NAMES))
     batch = record_batch(10, *NAMES)

@@ -6,7 +6,7 @@
 # env:   BENCH_DIR   the benchmark (default ../shared/bench); must have run.sh, join.py and contenders/*.conf
 #        BENCH_OUT   where results go (default build/bench)
 #        BENCH_NICE  priority of what is timed, e.g. -15 (root only)
-#        QUIVER_JAR  the jar (default the one in dist/)
+#        QUIVER_JAR  the jar (default the one in build/jars/)
 # Needs SPARK_HOME and QUIVER_CACHE, which make sets. Comet's jar, Spark 4.3 and TPC-H lineitem at scale 0.5 are fetched when they are needed.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 export SPARK41_HOME=${SPARK41_HOME:-${SPARK_HOME:?}}
-export QUIVER_JAR=${QUIVER_JAR:-$root/dist/quiver-spark-4.1_2.13-$(cat "$root/VERSION").jar}
+export QUIVER_JAR=${QUIVER_JAR:-$root/build/jars/quiver-spark-4.1_2.13-$(cat "$root/VERSION").jar}
 # the benchmark's own folder may be read-only
 export BENCH_BUILD=$out/build
 mkdir -p "$out"

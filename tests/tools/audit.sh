@@ -30,7 +30,8 @@ fi
 
 echo "== Java: what the jar needs at run time"
 # of the pom, not of Spark's: provided is what Spark brings, test is not shipped
-scopes=$(mvn -q -B -f java/pom.xml -pl "$module" help:effective-pom -Doutput="$out" > /dev/null 2>&1 && cat "$out" || true)
+scopes=
+if mvn -q -B -f java/pom.xml -pl "$module" help:effective-pom -Doutput="$out" > /dev/null 2>&1; then scopes=$(cat "$out"); fi
 [ -n "$scopes" ] || scopes=$(cat java/pom.xml "java/$module/pom.xml")
 runtime=$(printf '%s' "$scopes" | python3 tests/tools/pom_scopes.py)
 if [ -n "$runtime" ]; then

@@ -3,6 +3,8 @@
 #
 # usage: tests/tools/fetch.sh spark [VERSION]     a Spark distribution (the pip package has everything spark-submit needs)
 #        tests/tools/fetch.sh python              a virtual environment with tests/requirements.txt
+#        tests/tools/fetch.sh lint                another with the tools of make lint
+#        tests/tools/fetch.sh zig                 the C compiler of release builds; prints its path
 #        tests/tools/fetch.sh comet [VERSION]     Comet's jar for Spark 4.1, which the benchmark compares with
 #        tests/tools/fetch.sh classpath [VERSION] a jar without classes that names the jars of that Spark, to compile against
 #        tests/tools/fetch.sh tpch SCALE [FILES]  TPC-H tables as Parquet, 2 files each unless told otherwise
@@ -34,17 +36,34 @@ fetch_spark() {
   say "Spark $version is ready"
 }
 
-fetch_python() {
-  local want have stamp=$cache/venv/.complete
-  want=$(sha256sum < "$root/tests/requirements.txt")
+fetch_python() { # environment's name, list of packages
+  local want have venv=$cache/$1 list=$2 stamp=$cache/$1/.complete
+  want=$(sha256sum < "$root/$list")
   have=$(cat "$stamp" 2>/dev/null || true)
   [ "$want" = "$have" ] && return
-  say "Python packages of tests/requirements.txt (about 150 MB, once) -> $cache/venv"
+  say "Python packages of $list (once) -> $venv"
   rm -f "$stamp"
-  [ -x "$cache/venv/bin/python" ] || "$python" -m venv --clear "$cache/venv"
-  "$cache/venv/bin/python" -m pip install --quiet --requirement "$root/tests/requirements.txt"
+  [ -x "$venv/bin/python" ] || "$python" -m venv --clear "$venv"
+  "$venv/bin/python" -m pip install --quiet --requirement "$root/$list"
   echo "$want" > "$stamp"
   say "Python packages are ready"
+}
+
+fetch_zig() {
+  local list=$root/tests/tools/zig-requirements.txt version dest tmp
+  version=$(sed -n 's/^ziglang==\([^ ]*\).*/\1/p' "$list")
+  dest=$cache/zig-$version
+  if [ ! -x "$dest/ziglang/zig" ]; then
+    say "zig $version (about 80 MB, once) -> $dest"
+    tmp=$(mktemp -d "$cache/zig-$version.XXXXXX")
+    # shellcheck disable=SC2064
+    trap "rm -rf '$tmp'" EXIT
+    "$python" -m pip install --quiet --no-deps --root-user-action=ignore --require-hashes --target "$tmp/home" --requirement "$list" >&2
+    [ -d "$dest" ] || mv -T "$tmp/home" "$dest"
+    rm -rf "$tmp"
+    trap - EXIT
+  fi
+  echo "$dest/ziglang/zig"
 }
 
 fetch_comet() {
@@ -75,7 +94,7 @@ fetch_classpath() {
 fetch_tpch() {
   local scale=$1 files=$2 dest=$cache/tpch-$1
   [ -d "$dest" ] && return
-  fetch_python
+  fetch_python venv tests/requirements.txt
   say "TPC-H lineitem, orders and customer at scale $scale -> $dest"
   local tmp
   tmp=$(mktemp -d "$cache/tpch-$scale.XXXXXX")
@@ -89,9 +108,11 @@ fetch_tpch() {
 
 case ${1:-} in
   spark) fetch_spark "${2:-4.1.4}" ;;
-  python) fetch_python ;;
+  python) fetch_python venv tests/requirements.txt ;;
+  lint) fetch_python lint tests/tools/lint-requirements.txt ;;
   classpath) fetch_classpath "${2:-4.3.0}" ;;
+  zig) fetch_zig ;;
   comet) fetch_comet "${2:-1.2.0}" ;;
   tpch) fetch_tpch "${2:?scale}" "${3:-2}" ;;
-  *) sed -n '2,13p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,15p' "$0" >&2; exit 2 ;;
 esac

@@ -1,5 +1,7 @@
 """Every type that Spark can cache, with every pattern of nulls and several sizes, by every reader."""
 
+import lines
+from harness import submit
 from harness.registry import case
 
 #: name -> SQL of a value made from `id`; each has its extremes among the first ids.
@@ -177,8 +179,9 @@ def nested_nulls(t):
 @case()
 def types_and_nullability_stay(t):
     """The schema of a cached table is the table's, nullability and metadata included."""
-    t.cache("c", lambda s: s.range(0, 100, 1, 2).selectExpr("id", *[f"{v} as {n}" for n, v in VALUES.items()]))
-    cached, plain = t.spark.table("c").schema, t.raw.table("c").schema
+    here = {n: v for n, v in VALUES.items() if not lines.reason(f"types::types[{n}]", submit.LINE)}
+    t.cache("c", lambda s: s.range(0, 100, 1, 2).selectExpr("id", *[f"{v} as {n}" for n, v in here.items()]))
+    cached, plain = (t.schema(s.table("c")) for s in (t.spark, t.raw))
     assert cached == plain, f"{cached}\n{plain}"
     t.same("select * from c", order="partition")
 

@@ -3,9 +3,10 @@
 import re
 import zlib
 
+import lines
 import pytest
 
-from . import registry
+from . import registry, submit
 from .process import Application
 
 
@@ -40,6 +41,7 @@ class CaseItem(pytest.Item):
         self.case = case
         self.known_wrong = known_wrong
         self.full_id = f"{self.parent.path.stem}::{self.name}"
+        self.missing = lines.reason(self.full_id, submit.LINE)
 
     def application(self) -> Application:
         config = self.config
@@ -50,6 +52,8 @@ class CaseItem(pytest.Item):
         return config.applications[key]
 
     def runtest(self):
+        if self.missing:
+            pytest.skip(f"Spark {submit.LINE}: {self.missing}")
         result = self.application().result(self.full_id)
         if self.known_wrong:
             if result["ok"]:
@@ -98,7 +102,8 @@ def pytest_collection_finish(session):
     for item in session.items:
         if isinstance(item, CaseItem):
             order.setdefault(item.case.group, len(order))
-            item.application().wanted.append(item.full_id)
+            if not item.missing:
+                item.application().wanted.append(item.full_id)
     session.items.sort(key=lambda i: order.get(i.case.group, -1) if isinstance(i, CaseItem) else len(order))
 
 

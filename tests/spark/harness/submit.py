@@ -80,6 +80,8 @@ def spark_home(folder: Path) -> Path:
 def environment(home: Path = SPARK_HOME) -> dict[str, str]:
     """Environment of spark-submit: this Spark, this Python, nothing of the caller's Spark settings."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHONPATH"))}
+    if os.environ.get("QUIVER_TEST_JAVA_HOME"):  # another JDK than the one that has built the jar
+        env["JAVA_HOME"] = os.environ["QUIVER_TEST_JAVA_HOME"]
     env.update(SPARK_HOME=str(home), SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=str(PYTHON), PYSPARK_DRIVER_PYTHON=str(PYTHON))
     return env
 

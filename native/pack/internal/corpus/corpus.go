@@ -31,12 +31,8 @@ var (
 	String  = &schema.Type{Kind: schema.String, Name: "string"}
 )
 
-// cell makes the values of one column; ok false is a null.
-type (
-	longCell   func(row int) (v int64, ok bool)
-	doubleCell func(row int) (v float64, ok bool)
-	textCell   func(dst []byte, row int) (out []byte, ok bool)
-)
+// textCell makes the values of one column; ok false is a null.
+type textCell func(dst []byte, row int) (out []byte, ok bool)
 
 type builder struct {
 	col *column.Column

@@ -29,7 +29,7 @@ class LinesTest {
   void everyLineIsAModule() throws IOException {
     Set<String> listed = new TreeSet<>();
     for (String[] line : lines()) {
-      assertEquals(5, line.length, String.join(" ", line));
+      assertEquals(6, line.length, String.join(" ", line));
       listed.add(module(line));
     }
     Set<String> modules = new TreeSet<>();

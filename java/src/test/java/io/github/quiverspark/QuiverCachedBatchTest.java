@@ -146,7 +146,8 @@ class QuiverCachedBatchTest {
   void payloadAndHeapSize() {
     QuiverCachedBatch b = batch(10, 0, 1001);
     assertEquals(8 + 1011, b.payloadBytes());
-    long arrays = SizeEstimator.estimate(b.header()) + SizeEstimator.estimate(b.checksums()) + SizeEstimator.estimate(b.statsBytes()) + SizeEstimator.estimate(b.segments());
+    long arrays = SizeEstimator.estimate(b.header()) + SizeEstimator.estimate(b.checksums()) + SizeEstimator.estimate(b.statsBytes())
+        + SizeEstimator.estimate(b.segments());
     long self = b.estimatedSize() - arrays;
     assertTrue(self >= 32 && self <= 64, "object itself: " + self);
     assertEquals(b.estimatedSize(), SizeEstimator.estimate(b));

@@ -30,8 +30,8 @@ import java.util.Random;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
-import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.execution.vectorized.WritableColumnVector;
@@ -266,7 +266,8 @@ class RoundTripTest {
     ReadObserver observer = (batch, stored, nanos) -> bytes[0] = stored;
     assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).size());
     assertEquals(0, bytes[0]);
-    assertEquals(12_345, drain(new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer, false)).get(0).numRows());
+    ColumnarReader columnar = new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer, false);
+    assertEquals(12_345, drain(columnar).get(0).numRows());
   }
 
   @Test
@@ -468,10 +469,10 @@ class RoundTripTest {
     QuiverCachedBatch good = (QuiverCachedBatch) writeRows(columns, new RandomRows(14, 0.2).rows(schema, 200)).get(0);
     byte[][] cut = good.segments().clone();
     cut[10] = Arrays.copyOf(cut[10], cut[10].length / 2);
-    QuiverCachedBatch truncated =
-        new QuiverCachedBatch(good.numRows(), good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), cut);
-    QuiverCachedBatch wrongRows = new QuiverCachedBatch(
-        good.numRows() + 1, good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), good.segments());
+    QuiverCachedBatch truncated = new QuiverCachedBatch(
+        good.numRows(), good.numColumns(), true, good.sizeInBytes(), good.header(), good.statsBytes(), good.checksums(), cut);
+    QuiverCachedBatch wrongRows = new QuiverCachedBatch(good.numRows() + 1, good.numColumns(), true, good.sizeInBytes(), good.header(),
+        good.statsBytes(), good.checksums(), good.segments());
     for (QuiverCachedBatch bad : List.of(truncated, wrongRows)) {
       RowReader rows = new RowReader(all(columns), scala(List.of(bad)), Block.NONE, ReadObserver.NONE);
       assertThrows(CorruptBatchException.class, rows::hasNext);

@@ -16,7 +16,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.storage.BlockManagerId;
 import org.apache.spark.storage.RDDBlockId;
 import scala.Option;
-import scala.jdk.javaapi.CollectionConverters;
+import scala.collection.JavaConverters;
 
 /** Executors that are processes of their own, and where blocks are. */
 public final class Processes {
@@ -44,7 +44,8 @@ public final class Processes {
     Thread.sleep(100);
     // by reflection: the harness is compiled without Quiver
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
-    boolean loaded = (boolean) Class.forName("io.github.quiverspark.nativelib.NativeLoader", true, loader).getMethod("isLoaded").invoke(null);
+    Class<?> nativeLoader = Class.forName("io.github.quiverspark.nativelib.NativeLoader", true, loader);
+    boolean loaded = (boolean) nativeLoader.getMethod("isLoaded").invoke(null);
     Object bytes = loaded
         ? Class.forName("io.github.quiverspark.nativelib.Native", true, loader).getMethod("nativeBytes").invoke(null) : 0L;
     return SparkEnv.get().executorId() + " " + ProcessHandle.current().pid() + " " + bytes;
@@ -56,8 +57,8 @@ public final class Processes {
     List<String> all = new ArrayList<>();
     for (int i = 0; i < rdd.getNumPartitions(); i++) {
       List<String> names = new ArrayList<>();
-      for (BlockManagerId id : CollectionConverters.asJava(
-          SparkEnv.get().blockManager().master().getLocations(new RDDBlockId(rdd.id(), i)))) {
+      for (BlockManagerId id : JavaConverters.seqAsJavaListConverter(
+          SparkEnv.get().blockManager().master().getLocations(new RDDBlockId(rdd.id(), i))).asJava()) {
         names.add(id.executorId());
       }
       all.add(names.stream().sorted().collect(Collectors.joining(",")));
@@ -71,7 +72,6 @@ public final class Processes {
     return Arrays.stream(rdd.sparkContext().getRDDStorageInfo()).filter(i -> i.id() == rdd.id())
         .map(i -> new long[] {i.memSize(), i.diskSize()}).findFirst().orElse(new long[2]);
   }
-
 
   /** Has an executor hand its blocks over and end. */
   public static void decommission(JavaSparkContext sc, String executor) {

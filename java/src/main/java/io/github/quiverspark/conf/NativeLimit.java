@@ -26,10 +26,11 @@ final class NativeLimit {
     }
     OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     // of the container, where the JVM runs in one
-    return derived(threads, QuiverSettings.BATCH_MAX_BYTES.read(conf), system.getTotalPhysicalMemorySize(), Runtime.getRuntime().maxMemory());
+    long batch = QuiverSettings.BATCH_MAX_BYTES.read(conf);
+    return derived(threads, batch, system.getTotalPhysicalMemorySize(), Runtime.getRuntime().maxMemory());
   }
 
   static long derived(int threads, long batchBytes, long memory, long heap) {
-    return Math.max(threads * BATCHES_PER_THREAD * batchBytes, (memory - heap) / 2);
+    return Math.max((long) threads * BATCHES_PER_THREAD * batchBytes, (memory - heap) / 2);
   }
 }

@@ -42,7 +42,7 @@ public final class QuiverBuild {
 
   /** Major and minor part of a version. */
   private static String line(String version) {
-    String[] parts = version.split("[.-]");
+    String[] parts = version.split("[.-]", -1);
     return parts.length < 2 ? version : parts[0] + "." + parts[1];
   }
 

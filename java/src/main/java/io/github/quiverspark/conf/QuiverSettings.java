@@ -52,8 +52,8 @@ public final class QuiverSettings {
 
   public static final Setting<Boolean> STATISTICS_AGGREGATES = Setting.ofBoolean(PREFIX + "scan.aggregates.enabled", true, Scope.RUN_TIME,
       "Whether `count(*)`, `count`, `min` and `max` of columns over a whole cached relation, without grouping or filter, are answered from"
-          + " the statistics of its batches, without decoding; `min` and `max` of integers, decimals, booleans, dates, timestamps, times and"
-          + " intervals only. False: such queries decode what they ask for, as all others.");
+          + " the statistics of its batches, without decoding; `min` and `max` of integers, decimals, booleans, dates, timestamps, times"
+          + " and intervals only. False: such queries decode what they ask for, as all others.");
 
   public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytesOrAuto(PREFIX + "native.memoryLimit", "0", "1024t", Scope.START,
       "Upper limit of the native memory that encoders, decoders and exported batches of one process may hold together; a task that would"

@@ -119,7 +119,7 @@ public final class NativeLoader {
   private static void loadResource() {
     String resource = Platform.resource(Platform.os(), Platform.arch(), QuiverBuild.version());
     if (NativeLoader.class.getResource(resource) == null) {
-      throw new QuiverException(describe("the jar has no library for this platform (" + resource + ")"));
+      throw new QuiverException(describe("the jar has no library for this platform (" + resource + "); it has " + platforms()));
     }
     if (Platform.musl()) {
       throw new QuiverException(describe("this JVM runs on musl (Alpine Linux), the library needs glibc; use an image based on Debian,"
@@ -140,6 +140,19 @@ public final class NativeLoader {
       }
     }
     throw new QuiverException(describe("directories tried: " + tried), cause);
+  }
+
+  /** The platforms that the jar has libraries for. */
+  private static String platforms() {
+    List<String> found = new ArrayList<>();
+    for (String platform : Platform.BUILT) {
+      int dash = platform.indexOf('-');
+      String resource = Platform.resource(platform.substring(0, dash), platform.substring(dash + 1), QuiverBuild.version());
+      if (NativeLoader.class.getResource(resource) != null) {
+        found.add(platform);
+      }
+    }
+    return found.isEmpty() ? "none at all" : "only " + String.join(", ", found);
   }
 
   /** Directories to copy into, best first: in containers often only Spark's local directories may hold executable files. */
@@ -172,7 +185,7 @@ public final class NativeLoader {
         if (in == null) {
           throw new QuiverException(describe("the jar is incomplete: " + resource + ".sha256 is missing"));
         }
-        expected = new BufferedReader(new InputStreamReader(in, StandardCharsets.US_ASCII)).readLine().split("\\s+")[0];
+        expected = new BufferedReader(new InputStreamReader(in, StandardCharsets.US_ASCII)).readLine().split("\\s+", 2)[0];
       }
       try (InputStream in = NativeLoader.class.getResourceAsStream(resource)) {
         copyVerified(in, expected, copy);
@@ -243,7 +256,7 @@ public final class NativeLoader {
       return " (is " + place + " mounted noexec?)";
     }
     if (text.contains("GLIBC_")) {
-      return " (this system's glibc is too old)";
+      return " (this system's glibc is too old for this library; those of a release need 2.17)";
     }
     if (text.contains("already loaded in another classloader")) {
       return " (the jar of Quiver must be loaded by one class loader only)";

@@ -11,6 +11,9 @@ import java.util.regex.Pattern;
 
 /** Operating system, processor and C library of this process, in the words that resource names and messages use. */
 final class Platform {
+  /** The platforms that libraries are built for. */
+  static final String[] BUILT = {"linux-x86_64", "linux-aarch64", "osx-x86_64", "osx-aarch64"};
+
   private static final Path MAPS = Paths.get("/proc/self/maps");
   private static final Pattern GLIBC = Pattern.compile("GNU C Library [^\\n]*version ([0-9]+\\.[0-9]+)");
 
@@ -68,7 +71,7 @@ final class Platform {
     if (maps.contains("/ld-musl-")) {
       return "musl";
     }
-    for (String line : maps.split("\n")) {
+    for (String line : maps.split("\n", -1)) {
       int slash = line.indexOf('/');
       if (slash < 0) {
         continue;

@@ -23,9 +23,9 @@ public final class RowReader extends BatchIterator<InternalRow> {
   private final UnsafeRow row;
   private final int[] ends;
   /** Rows of the block not yet handed out are position … count - 1. */
-  private byte[] block = NO_BYTES;
+  private byte[] rows = NO_BYTES;
   private final boolean reuse;
-  /** With reuse, the block before {@link #block}. */
+  /** With reuse, the block before {@link #rows}. */
   private byte[] spare;
   private int position;
   private int count;
@@ -57,7 +57,7 @@ public final class RowReader extends BatchIterator<InternalRow> {
       row.pointTo(NO_BYTES, Platform.BYTE_ARRAY_OFFSET, 0);
     } else {
       int end = ends[position];
-      row.pointTo(block, Platform.BYTE_ARRAY_OFFSET + (long) start, end - start);
+      row.pointTo(rows, Platform.BYTE_ARRAY_OFFSET + (long) start, end - start);
       start = end;
     }
     return row;
@@ -69,7 +69,7 @@ public final class RowReader extends BatchIterator<InternalRow> {
       QuiverCachedBatch batch = nextBatch();
       if (batch == null) {
         done = true;
-        block = NO_BYTES;
+        rows = NO_BYTES;
         return false;
       }
       if (projection.width() == 0) {
@@ -86,9 +86,9 @@ public final class RowReader extends BatchIterator<InternalRow> {
       throw new CorruptBatchException(block + ": batch ends " + missing + " rows early");
     }
     if (reuse) {
-      spare = block;
+      spare = rows;
     }
-    block = bytes;
+    rows = bytes;
     position = 0;
     start = 0;
     count = ends[0];

@@ -75,6 +75,13 @@ class NativeLoaderTest {
   }
 
   @Test
+  void aPlatformWithoutALibraryIsToldWhichThereAre() throws Exception {
+    List<String> lines = probe("-Dos.arch=riscv64");
+    assertTrue(lines.get(0).startsWith("failed ") && lines.get(0).contains("linux-riscv64/libquiver-"), lines::toString);
+    assertTrue(lines.get(0).contains("it has only " + Platform.os() + "-" + Platform.arch() + ". "), lines::toString);
+  }
+
+  @Test
   void aCopyWithAnotherChecksumIsRefused() {
     Path copy = directory.resolve("copy");
     String message = assertThrows(IOException.class,

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Aggregations over cached relations that statistics answer, against the same without the cache. */
 class StatisticsAggregateTest {
   private static final String ADAPTIVE = "spark.sql.adaptive.enabled";
-  private static final List<String> EXACT = List.of("tinyint", "smallint", "int", "bigint", "decimal(9,2)", "decimal(18,0)", "decimal(38,6)",
-      "boolean", "date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month");
+  private static final List<String> EXACT = List.of("tinyint", "smallint", "int", "bigint", "decimal(9,2)", "decimal(18,0)",
+      "decimal(38,6)", "boolean", "date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month");
   private static final List<String> INEXACT = List.of("string", "double", "float");
   private static SparkSession spark;
 
