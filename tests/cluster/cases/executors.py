@@ -129,6 +129,14 @@ def executor_killed_while_reading(t):
     answers(t)
 
 
+@case(group="standalone", codecs=("pack",))
+def executors_killed_on_workers(t):
+    """The same on a standalone cluster, where what is fetched, replicated and made again is encrypted and written by Kryo."""
+    for lose in (replicated, executor_killed_while_building, executor_killed_while_reading):
+        lose(t)
+        t.drop()
+
+
 @case(group="standalone", codecs=CODECS)
 def speculative_tasks(t):
     """A task is slow on one executor only: its second copy builds the same block on the other, and rows are counted once."""
