@@ -26,24 +26,25 @@ func FuzzDecoder(f *testing.F) {
 			if err != nil || len(b.Segments) != 1 {
 				f.Fatal(len(b.Segments), err)
 			}
-			for how := range byte(3) {
-				f.Add(byte(i), how, b.Header, b.Segments[0])
-			}
+			f.Add(byte(i), b.Header, b.Segments[0])
 			enc.Close()
 		}
 		rec.Release()
 	}
-	f.Fuzz(func(t *testing.T, typ, how byte, header, segment []byte) {
+	f.Fuzz(func(t *testing.T, typ byte, header, segment []byte) {
 		s := sparkSchema(t, sparkTypes[int(typ)%len(sparkTypes)])
-		var mem memory.Checked
-		mem.SetLimit(64 << 20)
-		err := read(s, []int{0}, stored{header: header, segments: [][]byte{segment}}, Read(how%3), &mem)
-		if err != nil && !errors.As(err, new(*ipc.CorruptError)) && !errors.As(err, new(*ipc.VersionError)) &&
-			!errors.As(err, new(*ipc.CodecError)) && !errors.As(err, new(*memory.LimitError)) {
-			t.Fatalf("%T: %v", err, err)
-		}
-		if mem.Live() != 0 {
-			t.Fatalf("%d allocations leak", mem.Live())
+		b := stored{header: header, segments: [][]byte{segment}}
+		for _, how := range []Read{ReadVectors, ReadRows, ReadArrow} {
+			var mem memory.Checked
+			mem.SetLimit(64 << 20)
+			err := read(s, []int{0}, b, how, &mem)
+			if err != nil && !errors.As(err, new(*ipc.CorruptError)) && !errors.As(err, new(*ipc.VersionError)) &&
+				!errors.As(err, new(*ipc.CodecError)) && !errors.As(err, new(*memory.LimitError)) {
+				t.Fatalf("read %d: %T: %v", how, err, err)
+			}
+			if mem.Live() != 0 {
+				t.Fatalf("read %d: %d allocations leak", how, mem.Live())
+			}
 		}
 	})
 }
