@@ -157,6 +157,42 @@ def test_words_of_the_table_are_in_the_sources(words):
     documented(TABLE, *words)
 
 
+#: words of a row's message -> the test that provokes it
+PROVOKED = {
+    "failed to map segment": "tests/hardening/test_messages.py: test_directory_that_forbids_execution",
+    "version `GLIBC_": "tests/hardening/test_messages.py: test_glibc_that_is_too_old",
+    "this JVM runs on musl": "tests/hardening/test_messages.py: test_musl",
+    "has no library for this platform": "tests/spark/test_startup.py: test_jar_without_a_library",
+    "the copied library is damaged": "tests/spark/test_startup.py: test_library_that_was_changed",
+    "it has ABI": "tests/hardening/test_messages.py: test_library_of_another_version",
+    "is not libquiver": "tests/hardening/test_messages.py: test_library_that_is_none_of_ours",
+    "by another class loader": "tests/hardening/test_guest.py: test_two_class_loaders",
+    "libjsig is preloaded": "tests/hardening/test_guest.py: test_preloaded_signal_chain",
+    "compression.codec is": "tests/spark/test_startup.py: test_wrong_values",
+    "zstd.level is": "tests/spark/test_startup.py: test_wrong_values",
+    "registrationRequired is true": "tests/spark/test_startup.py: test_kryo_without_our_registrator",
+    "Unable to create executor": "tests/hardening/test_messages.py: test_jar_that_executors_lack",
+    "SerializedLambda": "tests/hardening/test_messages.py: test_jar_that_executors_lack_without_plugin",
+    "corrupt batch:": "tests/spark/cases/damage.py: damaged_batches",
+    "has checksum": "native/engine/checksum_test.go: TestEveryFlippedBitOfASegmentIsFound",
+    "has wire version": "java/src/test/java/io/github/quiverspark/QuiverCachedBatchTest.java: anotherVersionIsNamed",
+    "has storage format version": "tests/spark/cases/damage.py: unknown",
+    "native memory limit reached": "tests/hardening/test_spark.py: test_native_limit",
+    "the system has no memory left": "native/memory/memory_test.go: TestImpossibleRequests",
+    "bug in libquiver": "tests/spark/cases/damage.py: panic_inside_go",
+}
+
+
+def test_every_row_of_the_table_has_a_test():
+    messages = [row.split("|")[1] for row in TABLE.splitlines() if row.startswith("| ") and not row.startswith("| message")]
+    for message in messages:
+        assert sum(words in message for words in PROVOKED) == 1, f"{message} has no test, or the words of several"
+    assert len(messages) == len(PROVOKED)
+    for place in PROVOKED.values():
+        file, _, name = place.partition(": ")
+        assert f" {name}(" in (ROOT / file).read_text(), f"{place} does not exist"
+
+
 def test_unpacked_where_nobody_else_can_write(guest, tmp_path):
     """The directory of the unpacked library is private, has no name that can be foreseen, and is gone afterwards; the working directory and
     the library path of the environment are not looked into."""

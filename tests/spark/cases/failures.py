@@ -6,7 +6,7 @@ import time
 from harness.registry import case
 
 
-@case(codecs=("pack", "zstd"))
+@case()
 def udf_that_fails_the_first_time(t):
     """Field report 17 [SPARK-49982]: the retry is right."""
     import os
@@ -32,10 +32,14 @@ def udf_that_fails_the_first_time(t):
             assert "the first time" in str(e), str(e)[:500]
         assert df.count() == 2000
         t.check_stored(df)
-        assert df.selectExpr("sum(d)").collect()[0][0] == sum(2 * i for i in range(2000))
+        for reading in t.readers("row", "fused"):
+            with reading:
+                total = df.selectExpr("sum(d)")
+                assert total.collect()[0][0] == sum(2 * i for i in range(2000))
+                t.check_reader(total, t.reader)
 
 
-@case(codecs=("pack", "zstd"))
+@case()
 def cancelled_while_building(t):
     """Field report 17: a job cancelled half-way leaves no native memory, and the table can be built afterwards."""
     from pyspark.sql import functions as F
@@ -69,8 +73,10 @@ def cancelled_while_building(t):
     if t.quiver:
         t.check_native_memory()
     df.unpersist(blocking=True)
-    again = t.cache("c", lambda s: s.range(0, 8000, 1, 2).selectExpr("id", "id * 2 v"))
-    assert again.selectExpr("sum(v)").collect()[0][0] == 2 * sum(range(8000))
+    t.cache("c", lambda s: s.range(0, 8000, 1, 2).selectExpr("id", "id * 2 v"))
+    for reading in t.readers("row", "fused"):
+        with reading:
+            t.value("select sum(v) from c", 2 * sum(range(8000)), reads=t.reader)
 
 
 @case()
@@ -92,15 +98,26 @@ def readers_that_stop_early(t):
             next(iter(t.spark.table("c").toLocalIterator()))
 
 
-@case(codecs=("pack", "zstd"), params=["8"])
+@case(params=["8"])
 def threads_cache_and_drop(t, count):
-    """Field report 18 [SPARK-39104, SPARK-53435]: threads that cache, count, filter and unpersist the same and other tables."""
+    """Field report 18 [SPARK-39104, SPARK-53435]: threads that cache, count, filter and unpersist the same and other tables.
+
+    In a full run for a minute with each codec.
+    """
+    for reading in t.readers("row", "fused", aqe=(True,)):
+        with reading:
+            cache_and_drop(t, int(count), 15 if t.every else 4)
+
+
+def cache_and_drop(t, count, seconds):
     errors = []
-    rounds = 6
+    end = time.monotonic() + seconds
 
     def work(n):
         try:
-            for i in range(rounds):
+            i = 0
+            while i < 2 or time.monotonic() < end:
+                i += 1
                 size = 1000 + 100 * (i % 2)
                 own = t.spark.range(0, size + n, 1, 2).selectExpr("id", "concat('s', id) s").cache()
                 shared = t.spark.range(0, 3000, 1, 2).selectExpr("id", "id % 7 k", "repeat('x', 20) x").cache()
@@ -114,11 +131,11 @@ def threads_cache_and_drop(t, count):
         except Exception as e:
             errors.append(f"thread {n}: {type(e).__name__} {str(e)[:1500]}")
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(int(count))]
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(200)
+        thread.join(seconds + 200)
     assert not errors, "\n".join(errors[:2])
     assert not any(x.is_alive() for x in threads)
 

@@ -3,7 +3,7 @@
 from harness.registry import case
 
 
-@case(codecs=("pack", "zstd", "none"))
+@case()
 def pandas_and_arrow(t):
     """toPandas, mapInPandas, mapInArrow; a pandas UDF under a limit, more than fifty times over [SPARK-37088, SPARK-27832, SPARK-58241]."""
     import pandas as pd
@@ -33,7 +33,7 @@ def pandas_and_arrow(t):
                 assert len(rows) == 5 and all(r.u.startswith("S") for r in rows), rows
 
 
-@case(codecs=("zstd",))
+@case()
 def python_udf(t):
     """A plain Python UDF over a cached table, then a filter on its result."""
     from pyspark.sql import functions as F
@@ -46,7 +46,7 @@ def python_udf(t):
             assert sorted(got) == sorted(want)
 
 
-@case(codecs=("zstd",))
+@case()
 def rdd_of_rows(t):
     """The RDD of a cached table, its Python rows and its persisted copies."""
     t.cache("c", lambda s: s.range(0, 2500, 1, 3).selectExpr("id", "concat('s', id) s", "map('k', id) m"))

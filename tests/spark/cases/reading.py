@@ -151,7 +151,7 @@ def joins_and_exchanges(t):
             t.same("select explode(array(id, n)) from c where k = 3", reads=None)
 
 
-@case(codecs=("pack", "zstd"), quiver_only=True)
+@case(quiver_only=True)
 def stages_reused_exchanges_and_products(t):
     """The operators that Spark plans around cached relations are those it plans around its own, and their answers are right."""
     t.cache("c", lambda s: s.range(0, 900, 1, 3).selectExpr("id", "id % 10 k", "concat('s', id % 7) s"))

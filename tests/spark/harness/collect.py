@@ -13,7 +13,7 @@ from .process import Application
 def pytest_addoption(parser):
     parser.addoption("--format", choices=["quiver", "spark"], default="quiver", help="cache format under test")
     parser.addoption("--readers", default="row,fused,columnar", help="only these readers")
-    parser.addoption("--every-codec", action="store_true", help="all codecs of each case instead of pack and one other, by turns")
+    parser.addoption("--every-codec", action="store_true", help="all codecs, with adaptive execution off and on; else pack and one other")
     parser.addoption("--quick", action="store_true", help="only the cases marked as quick")
 
 
@@ -48,7 +48,9 @@ class CaseItem(pytest.Item):
         key = self.case.group
         if key not in config.applications:
             home = self.path.parent.parent
-            config.applications[key] = Application(key, config.getoption("format"), config.getoption("readers"), home)
+            config.applications[key] = Application(
+                key, config.getoption("format"), config.getoption("readers"), home, config.getoption("every_codec")
+            )
         return config.applications[key]
 
     def runtest(self):

@@ -21,6 +21,8 @@ _EXECUTORS = {
     "spark.memory.fraction": "0.035",
     "spark.task.maxFailures": "8",
     "spark.locality.wait": "0s",
+    # an executor that has just been alone would not replicate for a minute
+    "spark.storage.cachedPeersTtl": "500",
     "spark.decommission.enabled": "true",
     "spark.storage.decommission.enabled": "true",
     "spark.storage.decommission.rddBlocks.enabled": "true",

@@ -50,11 +50,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("group", "format", "readers", "todo", "results", "home"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--every", action="store_true")
     args = parser.parse_args()
     sys.path.insert(0, args.home)
     group = groups.GROUPS[args.group]
     spark = SparkSession.builder.appName(f"cases-{args.group}").getOrCreate()
-    tables = Tables(spark, group, args.format == "quiver", args.readers.split(","))
+    tables = Tables(spark, group, args.format == "quiver", args.readers.split(","), args.every)
     with Path(args.results).open("a") as results:
         for case_id in json.loads(Path(args.todo).read_text()):
             module, name, axis = split(case_id)

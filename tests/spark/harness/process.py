@@ -22,13 +22,14 @@ START_TIMEOUT = 600
 class Application:
     """Starts the application when the first result is asked for; starts it anew if it dies, for the cases that are left."""
 
-    def __init__(self, group: str, file_format: str, readers: str, home: Path):
-        """home: the folder that has cases/."""
+    def __init__(self, group: str, file_format: str, readers: str, home: Path, every: bool = False):
+        """home: the folder that has cases/. every: each reader with both planners (see Tables.readers)."""
         self.home = home
         self.cluster: Standalone | None = None
         self.group = group
         self.file_format = file_format
         self.readers = readers
+        self.every = every
         self.wanted: list[str] = []
         self.results: dict[str, dict] = {}
         self.process: subprocess.Popen | None = None
@@ -56,6 +57,7 @@ class Application:
         line = submit.command(group, self.file_format, folder, extra)
         line += [str(Path(__file__).parent / "main.py"), "--group", self.group, "--format", self.file_format, "--readers", self.readers]
         line += ["--todo", str(todo), "--results", str(self.results_file), "--home", str(self.home)]
+        line += ["--every"] if self.every else []
         with self.log_file.open("w") as log:
             home = submit.spark_home(folder) if group.master.startswith("local-cluster") else submit.SPARK_HOME
             self.process = subprocess.Popen(

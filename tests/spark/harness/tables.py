@@ -32,7 +32,8 @@ class Executor:
 class Tables:
     """Handed to each case. `spark` is the session that caches; `raw` has a cache manager of its own and never caches."""
 
-    def __init__(self, spark: SparkSession, group: groups.Group, quiver: bool, readers: list[str]):
+    def __init__(self, spark: SparkSession, group: groups.Group, quiver: bool, readers: list[str], every: bool = False):
+        """every: what a case leaves out to save time is not left out."""
         self.spark = spark
         self.sc = spark.sparkContext
         self.jvm = self.sc._jvm
@@ -41,6 +42,7 @@ class Tables:
         self.group = group
         self.quiver = quiver
         self.wanted_readers = readers
+        self.every = every
         helper = self.jvm.io.github.quiverspark.harness
         self.rows, self.plans, self.caches, self.processes = helper.Rows, helper.Plans, helper.Caches, helper.Processes
         self.codec = ""
@@ -149,7 +151,7 @@ class Tables:
     # ---- reading by every reader
 
     def readers(self, *names: str, aqe: tuple[bool, ...] | None = None) -> Iterator[contextlib.AbstractContextManager]:
-        """For each reader, with adaptive execution off and on (`aqe`): a context in which that reader is used.
+        """For each reader, with adaptive execution off and on (in a short run only `aqe`): a context in which that reader is used.
 
         row: Spark's row reader. fused: vectors under generated code (where the plan allows). columnar: views are unions of a table with
         itself, so that the scan's parent takes vectors. A failure inside is noted with the reader's name, and the next one has its turn.
@@ -158,7 +160,7 @@ class Tables:
             if name not in READERS:
                 raise ValueError(name)
             if name in self.wanted_readers:
-                for adaptive in (False, True) if aqe is None else aqe:
+                for adaptive in (False, True) if aqe is None or self.every else aqe:
                     yield self._reading(name, adaptive)
 
     @contextlib.contextmanager

@@ -1,0 +1,50 @@
+package engine
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/quiverspark/quiver/native/ipc"
+	"github.com/quiverspark/quiver/native/memory"
+)
+
+// FuzzDecoder reads arbitrary header and segment bytes as a batch of one column
+// of any type, in each of the three ways: an error that says what is wrong, or
+// a batch; no panic, nothing beyond the limit, nothing left.
+func FuzzDecoder(f *testing.F) {
+	for i, typ := range sparkTypes {
+		s := sparkSchema(f, typ)
+		rec := randomRecord(rand.New(rand.NewPCG(9, uint64(i))), s, 70, 20)
+		for _, codec := range ipc.CodecNames() {
+			var mem memory.Checked
+			enc, err := NewEncoder(s, Options{Codec: codec, ZstdLevel: 1}, &mem)
+			if err != nil {
+				f.Fatal(err)
+			}
+			b, err := enc.EncodeRecord(rec)
+			if err != nil || len(b.Segments) != 1 {
+				f.Fatal(len(b.Segments), err)
+			}
+			f.Add(byte(i), b.Header, b.Segments[0])
+			enc.Close()
+		}
+		rec.Release()
+	}
+	f.Fuzz(func(t *testing.T, typ byte, header, segment []byte) {
+		s := sparkSchema(t, sparkTypes[int(typ)%len(sparkTypes)])
+		b := stored{header: header, segments: [][]byte{segment}}
+		for _, how := range []Read{ReadVectors, ReadRows, ReadArrow} {
+			var mem memory.Checked
+			mem.SetLimit(64 << 20)
+			err := read(s, []int{0}, b, how, &mem)
+			if err != nil && !errors.As(err, new(*ipc.CorruptError)) && !errors.As(err, new(*ipc.VersionError)) &&
+				!errors.As(err, new(*ipc.CodecError)) && !errors.As(err, new(*memory.LimitError)) {
+				t.Fatalf("read %d: %T: %v", how, err, err)
+			}
+			if mem.Live() != 0 {
+				t.Fatalf("read %d: %d allocations leak", how, mem.Live())
+			}
+		}
+	})
+}
