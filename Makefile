@@ -319,6 +319,14 @@ bench-quick: fetch $(JAR) ## a change's before and after: flat relation, Spark's
 	QUIVER_JAR='$(CURDIR)/$(JAR)' tests/bench/run.sh --peers spark41-default --codecs pack --only "flat/" --iters 2 5 --cell-cap 3
 	$(PYTHON) tests/bench/report.py build/bench/*.json
 
+.PHONY: bench-schemas
+bench-schemas: fetch $(JAR) ## reading relations of ten schemas in one JVM: is the tenth slower than alone?
+	@for which in alone last; do \
+	  PYSPARK_PYTHON=$(PYTHON) "$(SPARK_HOME)/bin/spark-submit" --master 'local[1]' --driver-memory 2g --jars $(JAR) \
+	    --conf spark.plugins=io.github.quiverspark.QuiverPlugin --conf spark.ui.enabled=false --conf spark.log.level=ERROR \
+	    tests/bench/schemas.py build/schemas-$$which.json $$which 2>/dev/null; \
+	done
+
 .PHONY: clean
 clean: ## remove what was built (not the downloads)
 	rm -rf build dist java/*/target
