@@ -12,12 +12,15 @@ def found(**values) -> None:
     print("FOUND " + json.dumps(values), flush=True)
 
 
-def resident_bytes(pid: int) -> int:
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) * 1024
-
-
-def jvm_pid(spark) -> int:
-    return spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+def resident_bytes(spark) -> int:
+    """Resident memory of the JVM but for files, which come and go with the page cache, and for classes and compiled code, of which Spark
+    makes more with every query until all is compiled. What the native library holds is in it, and all of a heap that is pre-touched."""
+    jvm = spark.sparkContext._jvm
+    pid = jvm.java.lang.ProcessHandle.current().pid()
+    anonymous = int(re.search(r"Anonymous:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text())[1]) * 1024
+    management = jvm.java.lang.management
+    pools = management.ManagementFactory.getMemoryPoolMXBeans()
+    return anonymous - sum(p.getUsage().getCommitted() for p in pools if p.getType().name() == "NON_HEAP")
 
 
 def native_bytes(spark) -> int:

@@ -2,13 +2,13 @@
 
 import sys
 
-from common import CODECS, found, jvm_pid, native_bytes, resident_bytes, slope
+from common import CODECS, found, native_bytes, resident_bytes, slope
 from pyspark.sql import SparkSession
 
 count = int(sys.argv[1])
 spark = SparkSession.builder.appName("relations").getOrCreate()
-pid = jvm_pid(spark)
-warm_up = max(50, count // 4)
+# until the pools of the block manager and of the scheduler have their threads, hundreds of them
+warm_up = count // 2
 points = []
 wrong = 0
 for i in range(-warm_up, count):
@@ -19,6 +19,6 @@ for i in range(-warm_up, count):
     wrong += tuple(row) != (n, n * (n - 1) // 2, "name 99")
     df.unpersist(blocking=True)
     if i >= 0 and i % max(1, count // 100) == 0:
-        points.append((i, resident_bytes(pid)))
+        points.append((i, resident_bytes(spark)))
 found(relations=count, wrong=wrong, slope=slope(points), native=native_bytes(spark))
 spark.stop()

@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 spark = SparkSession.builder.appName("sizes").getOrCreate()
 MEMORY = StorageLevel(False, True, False, True)
 COLUMNS = ("id * 7919 % 1000003 k", "sha2(cast(id as string), 256) s", "id / 7 f", "cast(id as decimal(25,3)) d", "array(id, id + 1) a")
-ROWS = 150_000
+# enough that what Spark frees of its own at the same time, most of a megabyte, is little beside it
+ROWS = 600_000
 cases = []
 # the first caching loads classes and compiles code that stay on the heap
 spark.range(0, 5000).selectExpr(*COLUMNS).cache().count()
