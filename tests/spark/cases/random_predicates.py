@@ -38,14 +38,17 @@ WITHOUT_ORDER = {
     "map": "map('k', {x})",
     "variant": "parse_json(cast({x} as string))",
 }
+#: the first version of Spark that has a type
+SINCE = {"lower_case": (4, 0), "unicode": (4, 0), "variant": (4, 0), "time": (4, 1)}
 #: casts that Spark or Quiver may look through
 CASTS = {"byte": ("int", "double"), "short": ("bigint",), "int": ("bigint", "double", "string"), "date": ("timestamp",), "string": ("int",)}
 ROWS = 3000
 
 
 class Predicates:
-    def __init__(self, seed: int):
+    def __init__(self, seed: int, names: list[str]):
         self.chance = random.Random(seed)
+        self.names = names
 
     def literal(self, template: str) -> str:
         """Of a value that a row has, mostly."""
@@ -54,7 +57,7 @@ class Predicates:
         return "(" + template.format(x=f"{self.chance.randrange(-5, ROWS + 5)}L") + ")"
 
     def atom(self) -> str:
-        name = self.chance.choice([*ORDERED, *WITHOUT_ORDER])
+        name = self.chance.choice(self.names)
         if name in WITHOUT_ORDER or name == "void" or self.chance.random() < 0.1:
             return f"v_{name} is {self.chance.choice(('', 'not '))}null"
         column, template = f"v_{name}", ORDERED[name]
@@ -88,17 +91,19 @@ class Predicates:
 def random_predicates(t):
     """Small batches of sorted rows with nulls, one batch of nothing but nulls."""
     t.conf("spark.sql.inMemoryColumnarStorage.batchSize", 100)
+    version = tuple(int(part) for part in t.spark.version.split(".")[:2])
+    columns = {name: sql for name, sql in {**ORDERED, **WITHOUT_ORDER}.items() if version >= SINCE.get(name, (3, 4))}
     t.cache(
         "c",
         lambda s: s.range(0, ROWS, 1, 2).selectExpr(
             "id",
             *[
                 f"if(id % 11 = {i % 11} or id between 700 and 799, null, {template.format(x='id')}) v_{name}"
-                for i, (name, template) in enumerate({**ORDERED, **WITHOUT_ORDER}.items())
+                for i, (name, template) in enumerate(columns.items())
             ],
         ),
     )
-    predicates = Predicates(20261202)
+    predicates = Predicates(20261202, list(columns))
     some = [predicates.next(n % 4) for n in range(200 if t.every else 30)]
     pruned = read = 0
     for reading in t.readers("row", "fused", aqe=(True,)):

@@ -71,8 +71,9 @@ VALUES = {
     "collated_unicode": "concat('\u00e4B', id) collate UNICODE_CI",
 }
 
-#: Types that Spark's own format cannot store at all: caching such a table fails. (A point's coordinates are made of the bytes of `id`.)
-_POINT = "unhex(concat('0101000000', lpad(hex(id), 16, '0'), '000000000000F03F'))"
+#: Types that Spark's own format cannot store at all: caching such a table fails. (A point's
+#: coordinates are the bytes of a double: `id` in the last bits of a number from 1 to 2, since 4.3 wants degrees for geography.)
+_POINT = "unhex(concat('0101000000', lpad(hex(id), 8, '0'), '0000F03F', '000000000000F03F'))"
 GEOSPATIAL = {
     "geometry": f"st_geomfromwkb({_POINT})",
     "geography": f"st_geogfromwkb({_POINT})",
