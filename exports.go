@@ -230,7 +230,8 @@ func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.S
 }
 
 //export quiver_decoder_new
-func quiver_decoder_new(json *C.uint8_t, length C.int64_t, projection *C.int32_t, n C.int64_t, e *C.quiver_error) (h C.int64_t) {
+func quiver_decoder_new(json *C.uint8_t, length C.int64_t, projection *C.int32_t, n C.int64_t,
+	conditions *C.char, conditionsLength C.int64_t, e *C.quiver_error) (h C.int64_t) {
 	guard(e, func() error {
 		s, err := schema.Cached(raw(json, length))
 		if err != nil {
@@ -243,6 +244,12 @@ func quiver_decoder_new(json *C.uint8_t, length C.int64_t, projection *C.int32_t
 		dec, err := engine.NewDecoder(s, columns, &cmem.Default)
 		if err != nil {
 			return err
+		}
+		if conditionsLength > 0 {
+			if err := dec.SetFilter(text(conditions, conditionsLength)); err != nil {
+				dec.Close()
+				return err
+			}
 		}
 		h = C.int64_t(handles.Add(&abi.Handle{Decoder: dec}, &cmem.Default))
 		return nil

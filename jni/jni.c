@@ -285,23 +285,29 @@ NATIVE(jlong, noopRelease)(JNIEnv *env, jclass cls) {
   return (jlong)(intptr_t)noop_release;
 }
 
-NATIVE(jlong, newDecoder)(JNIEnv *env, jclass cls, jbyteArray schema, jintArray projection) {
+NATIVE(jlong, newDecoder)(JNIEnv *env, jclass cls, jbyteArray schema, jintArray projection, jbyteArray filter) {
   (void)cls;
   quiver_error e;
-  int64_t n, handle = 0;
+  int64_t n, conditions_length = 0, handle = 0;
+  uint8_t *conditions = NULL;
   if (!given(env, projection, "projection")) return 0;
   uint8_t *json = copy_in(env, schema, &n);
   if (json == NULL) return 0;
+  if (filter != NULL && (conditions = copy_in(env, filter, &conditions_length)) == NULL) {
+    free(json);
+    return 0;
+  }
   jsize columns = (*env)->GetArrayLength(env, projection);
   jint *p = malloc(((size_t)columns + 1) * sizeof(jint));
   if (p != NULL) {
     (*env)->GetIntArrayRegion(env, projection, 0, columns, p);
-    handle = quiver_decoder_new(json, n, p, columns, &e);
+    handle = quiver_decoder_new(json, n, p, columns, (char *)conditions, conditions_length, &e);
     if (handle == 0) throw_error(env, &e);
   } else {
     throw_new(env, "java/lang/OutOfMemoryError", "malloc");
   }
   free(p);
+  free(conditions);
   free(json);
   return handle;
 }
@@ -407,8 +413,8 @@ NATIVE(void, decodeRows)
     throw_error(env, &e);
     return;
   }
-  jlong numbers[3] = {v.rows, v.bytes_read, v.nanos};
-  (*env)->SetLongArrayRegion(env, layout, 0, 3, numbers);
+  jlong numbers[4] = {v.rows, v.bytes_read, v.nanos, v.kept};
+  (*env)->SetLongArrayRegion(env, layout, 0, 4, numbers);
 }
 
 NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray ends, jint target, jbyteArray spare) {

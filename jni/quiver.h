@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#define QUIVER_ABI_VERSION 3
+#define QUIVER_ABI_VERSION 4
 
 struct ArrowArray; /* Arrow C Data Interface */
 struct ArrowSchema;
@@ -80,8 +80,9 @@ typedef struct {
   int64_t rows;
   int64_t bytes_read; /* stored bytes of the projected columns */
   int64_t nanos;      /* time spent decoding */
+  int64_t kept;       /* rows that the decoder's filter has left */
   int64_t num_nodes;
-  int64_t *layout;        /* 4 + 8 * num_nodes: rows, bytes_read, nanos, 0; then for each node length, null count,
+  int64_t *layout;        /* 4 + 8 * num_nodes: rows, bytes_read, nanos, kept; then for each node length, null count,
                              and offset and length of nulls, first and second buffer */
   quiver_buffer *buffers; /* 3 * num_nodes: nulls (one byte a slot, 1 = null), first, second */
 } quiver_vectors;
@@ -118,7 +119,12 @@ int32_t quiver_encode_rows(int64_t encoder, uint8_t *rows, int64_t rows_length, 
 int32_t quiver_encode_columns(int64_t encoder, struct ArrowArray *array, struct ArrowSchema *schema, quiver_batch *out,
                               quiver_error *error);
 
-int64_t quiver_decoder_new(uint8_t *schema, int64_t schema_length, int32_t *projection, int64_t n, quiver_error *error);
+/*
+ * A decoder for n columns. filter, of conditions that rows have to meet (syntax: filter.Parse in native/filter), lets it leave out rows
+ * that do not, but not all of these; NULL and length 0: none. Arrow columns are not filtered.
+ */
+int64_t quiver_decoder_new(uint8_t *schema, int64_t schema_length, int32_t *projection, int64_t n, char *filter, int64_t filter_length,
+                           quiver_error *error);
 
 /* QUIVER_OK, or QUIVER_CORRUPT where anything but the segments is not as it was encoded. */
 int32_t quiver_check_head(int64_t rows, int64_t columns, int64_t decoded_size, uint8_t *header, int64_t header_length, uint8_t *stats,
@@ -133,7 +139,7 @@ int32_t quiver_decode_plan(int64_t decoder, int32_t read, uint8_t *header, int64
 
 /* Second step, one of three. */
 int32_t quiver_decode_vectors(int64_t decoder, quiver_vectors *out, quiver_error *error);
-int32_t quiver_decode_rows(int64_t decoder, quiver_vectors *out, quiver_error *error); /* fills rows, bytes_read, nanos */
+int32_t quiver_decode_rows(int64_t decoder, quiver_vectors *out, quiver_error *error); /* fills rows … kept */
 int32_t quiver_decode_columns(int64_t decoder, struct ArrowArray *array, struct ArrowSchema *schema, quiver_error *error);
 
 /* Next block of UnsafeRows: at least one row, until target bytes or capacity rows; *n = 0 after the last. */

@@ -39,10 +39,10 @@ type buffer struct {
 
 // Vectors is a quiver_vectors.
 type Vectors struct {
-	Rows, BytesRead, Nanos int64
-	NumNodes               int64
-	Layout                 *int64
-	Buffers                *buffer
+	Rows, BytesRead, Nanos, Kept int64
+	NumNodes                     int64
+	Layout                       *int64
+	Buffers                      *buffer
 }
 
 // SizeOfNeed and SizeOfBuffer are for the size assertions in exports.go.
@@ -106,13 +106,13 @@ func (h *Handle) PutVectors(out *Vectors, v *engine.Vectors) {
 	for i, b := range v.Buffers {
 		buffers[i] = buffer{Source: int32(b.Source), Segment: int32(b.Segment), Data: unsafe.SliceData(b.Data), Length: int64(len(b.Data))}
 	}
-	*out = Vectors{Rows: v.Rows, BytesRead: v.BytesRead, Nanos: v.Nanos, NumNodes: int64(v.Nodes),
+	*out = Vectors{Rows: v.Rows, BytesRead: v.BytesRead, Nanos: v.Nanos, Kept: v.Kept, NumNodes: int64(v.Nodes),
 		Layout: unsafe.SliceData(layout), Buffers: unsafe.SliceData(buffers)}
 }
 
 // PutStats puts what reading took into out.
 func PutStats(out *Vectors, s engine.ReadStats) {
-	*out = Vectors{Rows: s.Rows, BytesRead: s.BytesRead, Nanos: s.Nanos}
+	*out = Vectors{Rows: s.Rows, BytesRead: s.BytesRead, Nanos: s.Nanos, Kept: s.Kept}
 }
 
 // Ends returns n int32 of C memory of the handle for the end offsets of rows.

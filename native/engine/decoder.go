@@ -58,11 +58,14 @@ type Decoder struct {
 	planned bool
 	needs   []Need
 	cols    []*column.Column
-	// places[i] tells, for the i-th buffer met while decoding in pre-order
-	// (three a node), where the vector reader finds it.
-	places []place
-	vec    Vectors
-	stats  ReadStats
+	// places[i] tells, for the i-th buffer in pre-order of the projected columns
+	// (three a node), where the vector reader finds it; those of column i begin
+	// at placesAt[i].
+	places   []place
+	placesAt []int
+	rowFilter
+	vec   Vectors
+	stats ReadStats
 }
 
 // place is where a buffer's plain bytes are.
@@ -78,6 +81,7 @@ type ReadStats struct {
 	Rows      int64
 	BytesRead int64 // stored bytes of the projected columns
 	Nanos     int64
+	Kept      int64 // rows that the filter has left
 }
 
 // NewDecoder returns a decoder for the columns of s in projection, in that
@@ -90,9 +94,12 @@ func NewDecoder(s *schema.Schema, projection []int, a memory.Allocator) (*Decode
 	d := &Decoder{schema: s, projected: p, columns: projection, alloc: a,
 		arena: memory.NewArena(a), blocks: memory.NewArena(a)}
 	d.cols = make([]*column.Column, len(projection))
+	d.placesAt = make([]int, len(projection))
 	for i, f := range p.Fields {
 		d.cols[i] = column.New(f.Type)
+		d.placesAt[i] = 3 * p.FirstNode[i]
 	}
+	d.places = make([]place, 3*p.FirstNode[len(projection)])
 	d.needs = make([]Need, len(projection))
 	return d, nil
 }
@@ -114,7 +121,8 @@ func (d *Decoder) Plan(read Read, header []byte, numSegments int, checksums []by
 		d.arena = memory.NewArena(d.alloc)
 	}
 	d.read, d.planned = read, false
-	d.places = d.places[:0]
+	d.filtering = d.wanted() && read != ReadArrow
+	clear(d.places)
 	d.stats = ReadStats{}
 	// The header is read again while decoding, after the caller's memory may be gone.
 	own := d.arena.Bytes(len(header))
@@ -199,7 +207,7 @@ func (d *Decoder) plan(n *Need, c, numSegments int) error {
 		return ipc.Corrupt("its segments are %d to %d, the batch has %d", n.FirstSegment, n.FirstSegment+n.NumSegments-1, numSegments)
 	}
 	wanted := n.Length
-	if d.read == ReadVectors && d.head.Codec == ipc.CodecNone && n.NumSegments == 1 && d.checksums == nil {
+	if d.read == ReadVectors && d.head.Codec == ipc.CodecNone && n.NumSegments == 1 && d.checksums == nil && !d.filtering {
 		if wanted, err = d.prefix(c, start); err != nil {
 			return err
 		}
@@ -267,23 +275,50 @@ func (d *Decoder) prefix(c int, start int64) (need int64, err error) {
 // decode fills d.cols and d.places from what the caller copied.
 func (d *Decoder) decode() error {
 	t0 := time.Now()
-	for i, c := range d.columns {
+	for i := range d.columns {
 		n := &d.needs[i]
 		if n.Present != n.Length {
-			return inColumn(ipc.Corrupt("its segments have %d bytes, the header says %d", n.Present, n.Length), c, d.schema.Fields[c].Name)
+			return d.inColumn(i, ipc.Corrupt("its segments have %d bytes, the header says %d", n.Present, n.Length))
 		}
 		if d.checksums != nil {
 			if err := d.verify(n); err != nil {
-				return inColumn(err, c, d.schema.Fields[c].Name)
+				return d.inColumn(i, err)
 			}
 		}
-		w := walker{d: d, need: n, node: d.schema.FirstNode[c], buffer: d.schema.FirstBuffer[c], end: n.start}
-		if err := w.column(d.cols[i], d.head.Rows); err != nil {
-			return inColumn(err, c, d.schema.Fields[c].Name)
-		}
+	}
+	if err := d.decodeColumns(); err != nil {
+		return err
 	}
 	d.stats.Nanos = time.Since(t0).Nanoseconds()
 	return nil
+}
+
+func (d *Decoder) decodeColumns() error {
+	d.stats.Kept = d.head.Rows
+	if d.filtering {
+		return d.decodeFiltered()
+	}
+	for i := range d.columns {
+		if err := d.decodeColumn(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeColumn decodes the i-th projected column.
+func (d *Decoder) decodeColumn(i int) error {
+	n, c := &d.needs[i], d.columns[i]
+	w := walker{d: d, need: n, node: d.schema.FirstNode[c], buffer: d.schema.FirstBuffer[c], end: n.start, place: d.placesAt[i]}
+	if err := w.column(d.cols[i], d.head.Rows); err != nil {
+		return d.inColumn(i, err)
+	}
+	return nil
+}
+
+func (d *Decoder) inColumn(i int, err error) error {
+	c := d.columns[i]
+	return inColumn(err, c, d.schema.Fields[c].Name)
 }
 
 // Rows decodes the planned batch for NextRows.
@@ -298,7 +333,7 @@ func (d *Decoder) Rows() (ReadStats, error) {
 		d.rows = row.NewToRows(d.projected)
 	}
 	d.rows.ScratchIn(d.arena)
-	if err := d.rows.Begin(d.cols, int(d.head.Rows)); err != nil {
+	if err := d.rows.Begin(d.cols, int(d.stats.Kept)); err != nil {
 		return ReadStats{}, ipc.Corrupt("%v", err)
 	}
 	return d.stats, nil

@@ -535,12 +535,19 @@ func damage(r *rand.Rand, b *stored, i int) {
 
 // read decodes in one of the three ways, turning a memory limit into an error
 // as package abi does.
-func read(s *schema.Schema, p []int, b stored, how Read, mem memory.Allocator) (err error) {
+func read(s *schema.Schema, p []int, b stored, how Read, mem memory.Allocator) error {
+	return readFiltered(s, p, "", b, how, mem)
+}
+
+func readFiltered(s *schema.Schema, p []int, filter string, b stored, how Read, mem memory.Allocator) (err error) {
 	d, err := NewDecoder(s, p, mem)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
+	if err := d.SetFilter(filter); err != nil {
+		return err
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			le, ok := r.(*memory.LimitError)

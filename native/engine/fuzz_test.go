@@ -7,10 +7,11 @@ import (
 
 	"github.com/quiverspark/quiver/native/ipc"
 	"github.com/quiverspark/quiver/native/memory"
+	"github.com/quiverspark/quiver/native/schema"
 )
 
 // FuzzDecoder reads arbitrary header and segment bytes as a batch of one column
-// of any type, in each of the three ways: an error that says what is wrong, or
+// of any type, in each of the three ways, with and without a filter: an error that says what is wrong, or
 // a batch; no panic, nothing beyond the limit, nothing left.
 func FuzzDecoder(f *testing.F) {
 	for i, typ := range sparkTypes {
@@ -34,10 +35,17 @@ func FuzzDecoder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, typ byte, header, segment []byte) {
 		s := sparkSchema(t, sparkTypes[int(typ)%len(sparkTypes)])
 		b := stored{header: header, segments: [][]byte{segment}}
-		for _, how := range []Read{ReadVectors, ReadRows, ReadArrow} {
+		filters := []string{"", "0 null", "0 value"}
+		switch k := s.Fields[0].Type.Kind; {
+		case k == schema.String:
+			filters[2] = "0 prefix x6162"
+		case k != schema.Null && k < schema.Decimal:
+			filters[2] = "0 range -10 10"
+		}
+		for i, how := range []Read{ReadVectors, ReadRows, ReadArrow, ReadVectors, ReadRows, ReadVectors, ReadRows} {
 			var mem memory.Checked
 			mem.SetLimit(64 << 20)
-			err := read(s, []int{0}, b, how, &mem)
+			err := readFiltered(s, []int{0}, filters[max(0, i-1)/2], b, how, &mem)
 			if err != nil && !errors.As(err, new(*ipc.CorruptError)) && !errors.As(err, new(*ipc.VersionError)) &&
 				!errors.As(err, new(*ipc.CodecError)) && !errors.As(err, new(*memory.LimitError)) {
 				t.Fatalf("read %d: %T: %v", how, err, err)

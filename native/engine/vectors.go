@@ -38,7 +38,7 @@ const (
 type Vectors struct {
 	ReadStats
 	Nodes int
-	// Layout has rows, bytes read, nanoseconds and 0, then for each node its
+	// Layout has rows stored, bytes read, nanoseconds and rows kept, then for each node its
 	// length, its null count, and offset and length of nulls, first and second
 	// buffer within the array that Buffers says.
 	Layout []int64
@@ -57,7 +57,7 @@ func (d *Decoder) Vectors() (*Vectors, error) {
 	}
 	v := &d.vec
 	v.Nodes = len(d.places) / 3
-	v.Layout = append(v.Layout[:0], d.stats.Rows, d.stats.BytesRead, d.stats.Nanos, 0)
+	v.Layout = append(v.Layout[:0], d.stats.Rows, d.stats.BytesRead, d.stats.Nanos, d.stats.Kept)
 	v.Buffers = v.Buffers[:0]
 	node := 0
 	for i, c := range d.cols {

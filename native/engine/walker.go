@@ -18,6 +18,7 @@ type walker struct {
 	need   *Need
 	node   int   // next field node of the message
 	buffer int   // next buffer of the message
+	place  int   // next of the decoder's places
 	end    int64 // body offset behind the previous buffer
 }
 
@@ -36,12 +37,12 @@ func (w *walker) column(c *column.Column, n int64) error {
 	}
 	c.Len, c.Nulls = int(n), int(node.Nulls)
 	c.Validity, c.Values, c.Offsets, c.Data = nil, nil, nil, nil
-	first := len(w.d.places)
-	w.d.places = append(w.d.places, place{}, place{}, place{})
+	places := w.d.places[w.place : w.place+3]
+	w.place += 3
 	if w.d.head.Codec == ipc.CodecPack {
-		err = w.packed(c, w.d.places[first:])
+		err = w.packed(c, places)
 	} else {
-		err = w.plain(c, w.d.places[first:])
+		err = w.plain(c, places)
 	}
 	if err != nil {
 		return err
@@ -183,18 +184,18 @@ func (w *walker) packed(c *column.Column, places []place) error {
 	if err := w.d.pack.Node(c, c.Len, c.Nulls, stored, w.d.arena); err != nil {
 		return ipc.Corrupt("field node %d: %v", w.node-1, err)
 	}
-	places[0] = w.place(c.Validity)
+	places[0] = w.placeOf(c.Validity)
 	if c.Type.Kind.HasOffsets() {
-		places[1] = w.place(c.Offsets)
-		places[2] = w.place(c.Data)
+		places[1] = w.placeOf(c.Offsets)
+		places[2] = w.placeOf(c.Data)
 	} else {
-		places[1] = w.place(c.Values)
+		places[1] = w.placeOf(c.Values)
 	}
 	return nil
 }
 
-// place tells whether b is part of the copied segment or of its own.
-func (w *walker) place(b []byte) place {
+// placeOf tells whether b is part of the copied segment or of its own.
+func (w *walker) placeOf(b []byte) place {
 	p := place{data: b, length: int64(len(b))}
 	if len(b) == 0 || len(w.need.Data) == 0 || w.need.NumSegments != 1 {
 		return p

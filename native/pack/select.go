@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"unsafe"
 
 	"github.com/quiverspark/quiver/native/column"
@@ -121,43 +120,9 @@ func (q *selection) all(at, m int) {
 	setRange(q.sel, at, at+m)
 }
 
-// compare sets the bits of values, from slot at on, in their type's arithmetic:
-// v-lo is at most hi-lo, unsigned, just where v is in between.
+// compare sets the bits of values, from slot at on.
 func compare[T unsigned](q *selection, at int, values []T) {
-	lo, span, some := bounds[T](q.lo, q.hi)
-	if !some {
-		q.none(at, len(values))
-		return
-	}
-	out := q.sel[at>>3:]
-	k := 0
-	for ; len(values) >= 8; k++ {
-		v := (*[8]T)(values)
-		values = values[8:]
-		out[k] = byte(within(v[0]-lo, span) | within(v[1]-lo, span)<<1 | within(v[2]-lo, span)<<2 | within(v[3]-lo, span)<<3 |
-			within(v[4]-lo, span)<<4 | within(v[5]-lo, span)<<5 | within(v[6]-lo, span)<<6 | within(v[7]-lo, span)<<7)
-	}
-	if len(values) > 0 {
-		out[k] = 0
-		for i, x := range values {
-			out[k] |= byte(within(x-lo, span) << i)
-		}
-	}
-}
-
-// within is 1 where x <= span, else 0, without a branch: how many values
-// qualify cannot be predicted.
-func within[T unsigned](x, span T) uint64 {
-	_, borrow := bits.Sub64(uint64(span), uint64(x), 0)
-	return 1 - borrow
-}
-
-// bounds cuts [lo, hi] to what the signed type of T's width can hold.
-func bounds[T unsigned](lo, hi int64) (from, span T, some bool) {
-	shift := 64 - 8*unsafe.Sizeof(from)
-	lo = max(lo, math.MinInt64>>shift)
-	hi = min(hi, math.MaxInt64>>shift)
-	return T(lo), T(hi - lo), lo <= hi
+	column.SelectRange(q.sel[at>>3:], values, q.lo, q.hi)
 }
 
 func selectValues[T unsigned](d *Decoder, q *selection, stored []byte) (bool, error) {
@@ -176,7 +141,7 @@ func selectValues[T unsigned](d *Decoder, q *selection, stored []byte) (bool, er
 			var v [1]T
 			copy(bytesOf(v[:]), b)
 			q.Blocks = 1
-			if lo, span, some := bounds[T](q.lo, q.hi); some && v[0]-lo <= span {
+			if lo, span, some := column.Bounds[T](q.lo, q.hi); some && v[0]-lo <= span {
 				q.all(0, q.n)
 			} else {
 				q.none(0, q.n)
@@ -275,7 +240,7 @@ func selectDict[T unsigned](d *Decoder, q *selection, r *reader) {
 	if r.err != nil {
 		return
 	}
-	lo, span, some := bounds[T](q.lo, q.hi)
+	lo, span, some := column.Bounds[T](q.lo, q.hi)
 	// Codes that qualify: a table, and the interval they lie in.
 	d.flags = resize(d.flags, len(dict))
 	first, last := int64(math.MaxInt64), int64(-1)

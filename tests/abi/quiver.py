@@ -56,6 +56,7 @@ class _Vectors(C.Structure):
         ("rows", C.c_int64),
         ("bytes_read", C.c_int64),
         ("nanos", C.c_int64),
+        ("kept", C.c_int64),
         ("num_nodes", C.c_int64),
         ("layout", C.POINTER(C.c_int64)),
         ("buffers", C.POINTER(_Buffer)),
@@ -204,10 +205,10 @@ def _copy(out: _Batch) -> Batch:
 
 
 class Decoder(_Handle):
-    def __init__(self, library: Library, schema: dict, projection: Sequence[int]):
-        text = _json(schema)
+    def __init__(self, library: Library, schema: dict, projection: Sequence[int], filter: str = ""):
+        text, conditions = _json(schema), filter.encode()
         columns = (C.c_int32 * max(len(projection), 1))(*projection)
-        handle = library.call("quiver_decoder_new", text, C.c_int64(len(text)), columns, C.c_int64(len(projection)))
+        handle = library.call("quiver_decoder_new", text, C.c_int64(len(text)), columns, C.c_int64(len(projection)), conditions, C.c_int64(len(conditions)))
         super().__init__(library, handle)
         self.touched: set[int] = set()
         #: whether the segments read are checked by their checksums

@@ -4,7 +4,7 @@ import struct
 
 import pyarrow as pa
 import pytest
-from quiver import Decoder, Encoder
+from quiver import Decoder, Encoder, QuiverError
 from samples import SAMPLES, record_batch, spark_schema
 
 CODECS = ["zstd", "lz4", "none", "pack"]
@@ -97,6 +97,40 @@ def test_unsafe_rows(library, codec):
         arrow = decoder.arrow(stored)
         assert arrow.column(0).to_pylist() == [v[0] for v in values]
         assert arrow.column(1).to_pylist() == [None if v[1] is None else v[1].decode() for v in values]
+
+
+FILTERS = {
+    "0 range 10 20 250 250": lambda n, s: n is not None and (10 <= n <= 20 or n == 250),
+    "1 equal x61 x626262\n0 value": lambda n, s: s in (b"a", b"bbb") and n is not None,
+    "1 prefix x6262": lambda n, s: s is not None and s.startswith(b"bb"),
+    "1 null": lambda n, s: s is None,
+    "0 range 1000 2000": lambda n, s: False,
+}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("text", FILTERS)
+def test_filters(library, codec, text):
+    """Of rows and vectors only those that pass are left, where they are few; Arrow columns are not filtered."""
+    values = [(i if i % 3 else None, None if i % 5 == 0 else b"ab"[i % 2 : i % 2 + 1] * (i % 11)) for i in range(300)]
+    passing = [v for v in values if FILTERS[text](*v)]
+    schema = spark_schema("long", "string")
+    with Encoder(library, schema, f"codec={codec}") as encoder, Decoder(library, schema, [0, 1], text) as decoder:
+        stored = encoder.rows([unsafe_row(*v) for v in values])
+        assert decoder.rows(stored) == [unsafe_row(*v) for v in passing]
+        rows, _, (numbers, strings) = decoder.vectors(stored)
+        assert rows == 300 and numbers.length == strings.length == len(passing)
+        longs = struct.unpack(f"<{len(passing)}q", numbers.first or b"")
+        nulls = numbers.nulls or bytes(len(passing))
+        assert [None if null else n for n, null in zip(longs, nulls, strict=True)] == [v[0] for v in passing]
+        assert (strings.second or b"") == b"".join(v[1] or b"" for v in passing)
+        assert decoder.arrow(stored).num_rows == 300
+
+
+@pytest.mark.parametrize("text", ["2 null", "0 range 5", "1 range 0 1", "0 equal x00", "nonsense"])
+def test_wrong_filters(library, text):
+    with pytest.raises(QuiverError, match="filter: "):
+        Decoder(library, spark_schema("long", "string"), [0, 1], text)
 
 
 def test_decoded_size_is_what_spark_counts(library):

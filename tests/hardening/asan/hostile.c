@@ -204,7 +204,7 @@ static int32_t read_batch(const batch *b, enum check check, int read, uint64_t *
   for (int32_t i = 0; i < b->columns; i++) projection[i] = i;
   *h = 0xCBF29CE484222325u;
   e->code = QUIVER_OK;
-  int64_t decoder = quiver_decoder_new(b->schema.data, b->schema.length, projection, b->columns, e);
+  int64_t decoder = quiver_decoder_new(b->schema.data, b->schema.length, projection, b->columns, NULL, 0, e);
   free(projection);
   if (decoder == 0) return e->code;
   int32_t code = decode(decoder, b, check, read, h, e);

@@ -105,11 +105,13 @@ def random_predicates(t):
     )
     predicates = Predicates(20261202, list(columns))
     some = [predicates.next(n % 4) for n in range(200 if t.every else 30)]
-    pruned = read = 0
+    pruned = read = filtered = 0
     for reading in t.readers("row", "fused", aqe=(True,)):
         with reading:
             for predicate in some:
                 df = t.same(f"select id from c where {predicate}", reads=None)
                 pruned += max(0, t.plans.metric(df._jdf, "numBatchesPruned"))
                 read += max(0, t.plans.metric(df._jdf, "numBatches"))
+                filtered += max(0, t.plans.metric(df._jdf, "numRowsFiltered"))
+    assert filtered > read, f"{filtered} rows left out of {read} batches"
     assert pruned > (pruned + read) / 10, f"{pruned} batches pruned, {read} read"

@@ -263,7 +263,7 @@ class RoundTripTest {
     Seq<Attribute> columns = attributes(Schemas.of("int", "string"));
     CachedBatch broken = new QuiverCachedBatch(12_345, 2, true, 9, new byte[] {1}, new byte[100], new byte[8], new byte[][] {{2}});
     long[] bytes = {-1};
-    ReadObserver observer = (batch, stored, nanos) -> bytes[0] = stored;
+    ReadObserver observer = (batch, rows, stored, nanos) -> bytes[0] = stored;
     assertEquals(12_345, drain(new RowReader(projection(columns), scala(List.of(broken)), Block.NONE, observer)).size());
     assertEquals(0, bytes[0]);
     ColumnarReader columnar = new ColumnarReader(projection(columns), scala(List.of(broken)), Block.NONE, observer, false);
@@ -277,7 +277,7 @@ class RoundTripTest {
     Seq<Attribute> columns = attributes(schema);
     List<CachedBatch> batches = writeRows(columns, new RandomRows(7, 0, 200).rows(schema, 1000));
     long[] stored = new long[1];
-    ReadObserver observer = (batch, bytes, nanos) -> stored[0] += bytes;
+    ReadObserver observer = (batch, rows, bytes, nanos) -> stored[0] += bytes;
     drain(new ColumnarReader(projection(columns, 0), scala(batches), Block.NONE, observer, false));
     assertEquals(4000, stored[0]);
     stored[0] = 0;

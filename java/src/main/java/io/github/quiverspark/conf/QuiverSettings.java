@@ -55,6 +55,12 @@ public final class QuiverSettings {
           + " the statistics of its batches, without decoding; `min` and `max` of integers, decimals, booleans, dates, timestamps, times"
           + " and intervals only. False: such queries decode what they ask for, as all others.");
 
+  public static final Setting<Boolean> ROW_FILTER = Setting.ofBoolean(PREFIX + "scan.filter.enabled", true, Scope.RUN_TIME,
+      "Whether conditions of a query's filter (a column compared with constants, `IN`, `IS [NOT] NULL`, prefixes) are evaluated while"
+          + " batches are decoded: where no row of a batch is left its other columns are not decoded, and where half of the rows or fewer"
+          + " are left only those are handed on. After batches that it left most rows of, some are not looked at. False: all rows of a"
+          + " batch are handed to the filter above the scan, which decides in either case.");
+
   public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytesOrAuto(PREFIX + "native.memoryLimit", "0", "1024t", Scope.START,
       "Upper limit of the native memory that encoders, decoders and exported batches of one process may hold together; a task that would"
           + " exceed it fails with a message that says so, and the process goes on. `auto`: " + NativeLimit.BATCHES_PER_THREAD + " times"
@@ -69,7 +75,7 @@ public final class QuiverSettings {
 
   private static final List<Setting<?>> ALL =
       Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED,
-          STATISTICS_AGGREGATES, MEMORY_LIMIT, STATUS, VERSION));
+          STATISTICS_AGGREGATES, ROW_FILTER, MEMORY_LIMIT, STATUS, VERSION));
 
   private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
   private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
@@ -98,6 +104,11 @@ public final class QuiverSettings {
   /** Whether aggregations may be answered from statistics in this session. */
   public static boolean statisticsAggregates(SQLConf conf) {
     return scanEnabled(conf) && STATISTICS_AGGREGATES.read(conf);
+  }
+
+  /** Whether rows may be left out while batches are decoded, in this session. */
+  public static boolean filtersRows(SQLConf conf) {
+    return scanEnabled(conf) && ROW_FILTER.read(conf);
   }
 
   /** Decoded bytes after which a batch is closed. */

@@ -13,7 +13,7 @@ package io.github.quiverspark.nativelib;
  */
 public final class Native {
   /** The ABI this class was written for; {@link #abiVersion} must answer the same. */
-  public static final int ABI_VERSION = 3;
+  public static final int ABI_VERSION = 4;
 
   private Native() {}
 
@@ -91,8 +91,11 @@ public final class Native {
    * A decoder that reads some columns of batches of one schema.
    *
    * @param projection column indexes, in output order; an index may occur more than once
+   * @param filter null, or conditions that rows have to meet, in ASCII ({@code filter.Parse} in {@code native/filter} has the syntax;
+   *     columns are counted within the projection). Rows that do not meet them may be left out, but need not be. Arrow columns are not
+   *     filtered
    */
-  public static native long newDecoder(byte[] schemaJson, int[] projection);
+  public static native long newDecoder(byte[] schemaJson, int[] projection, byte[] filter);
 
   /**
    * Decodes the projected columns for heap-backed vectors.
@@ -104,7 +107,7 @@ public final class Native {
    * @param header message header of the batch
    * @param segments all segments of the batch; only those of projected columns are touched
    * @param checksums the batch's checksums, by which the segments of projected columns are checked; null: not checked
-   * @param layout receives [0] row count, [1] stored bytes read, [2] decode time in ns, [3] 0, and for node k from
+   * @param layout receives [0] row count, [1] stored bytes read, [2] decode time in ns, [3] rows kept, and for node k from
    *     4 + 8*k: length, null count, then offset and length in bytes, within the array in {@code buffers}, of
    *     nulls (one byte a slot, 1 = null), first and second buffer
    * @param buffers receives for node k at 3*k, 3*k+1, 3*k+2: nulls (null where no slot is null), first buffer (values,
@@ -120,7 +123,7 @@ public final class Native {
    * Decodes the projected columns of a batch, to be read by {@link #nextRows}; what an earlier call left is dropped.
    *
    * @param checksums as for {@link #decodeVectors}
-   * @param layout receives [0] row count, [1] stored bytes read, [2] decode time in ns
+   * @param layout receives [0] row count, [1] stored bytes read, [2] decode time in ns, [3] rows that the filter has left
    */
   public static native void decodeRows(long decoder, byte[] header, byte[][] segments, byte[] checksums, long[] layout);
 

@@ -15,6 +15,9 @@ abstract class BatchTest implements Serializable {
   /** False only if no row of the batch satisfies the predicate. */
   abstract boolean mayMatch(InternalRow stats);
 
+  /** Adds what is true of each row that satisfies the predicate, as far as it can be said there. */
+  void addTo(RowConditions conditions) {}
+
   /** No row ever satisfies it: {@code x = null}, {@code false}. */
   static final class Never extends BatchTest {
     private static final long serialVersionUID = 1L;
@@ -42,6 +45,13 @@ abstract class BatchTest implements Serializable {
         }
       }
       return true;
+    }
+
+    @Override
+    void addTo(RowConditions conditions) {
+      for (BatchTest test : tests) {
+        test.addTo(conditions);
+      }
     }
   }
 
@@ -76,6 +86,11 @@ abstract class BatchTest implements Serializable {
     @Override
     boolean mayMatch(InternalRow stats) {
       return wantNull ? column.hasNull(stats) : column.hasValue(stats);
+    }
+
+    @Override
+    void addTo(RowConditions conditions) {
+      conditions.nullness(column, wantNull);
     }
   }
 
@@ -119,6 +134,11 @@ abstract class BatchTest implements Serializable {
       int order = Column.compare(lower, limit);
       return inclusive ? order <= 0 : order < 0;
     }
+
+    @Override
+    void addTo(RowConditions conditions) {
+      conditions.range(column, null, false, limit, inclusive);
+    }
   }
 
   /** A value above (or at) a limit. */
@@ -137,6 +157,11 @@ abstract class BatchTest implements Serializable {
     boolean mayMatch(Object lower, Object upper) {
       int order = Column.compare(upper, limit);
       return inclusive ? order >= 0 : order > 0;
+    }
+
+    @Override
+    void addTo(RowConditions conditions) {
+      conditions.range(column, limit, inclusive, null, false);
     }
   }
 
@@ -160,6 +185,11 @@ abstract class BatchTest implements Serializable {
       }
       int next = -at - 1;
       return next < sorted.length && Column.compare(sorted[next], upper) <= 0;
+    }
+
+    @Override
+    void addTo(RowConditions conditions) {
+      conditions.oneOf(column, sorted);
     }
   }
 
@@ -198,6 +228,11 @@ abstract class BatchTest implements Serializable {
       // all strings with the prefix lie from the prefix itself up to the last one that still starts with it
       UTF8String low = (UTF8String) lower;
       return Column.compare(upper, prefix) >= 0 && (Column.compare(low, prefix) <= 0 || low.startsWith(prefix));
+    }
+
+    @Override
+    void addTo(RowConditions conditions) {
+      conditions.prefix(column, prefix);
     }
   }
 

@@ -1,6 +1,9 @@
 package io.github.quiverspark.pruning;
 
 import java.io.Serializable;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.RoundingMode;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.codegen.UnsafeRowWriter;
 import org.apache.spark.sql.types.Decimal;
@@ -50,6 +53,76 @@ final class Column implements Serializable {
 
   boolean ordered() {
     return storage != Storage.NONE;
+  }
+
+  /** Index among the cached columns. */
+  int index() {
+    return first / FIELDS;
+  }
+
+  /** Whether values are strings as they are stored. */
+  boolean isPlainString() {
+    return storage == Storage.STRING && casts.length == 0;
+  }
+
+  /**
+   * The key of the first value at (if inclusive) or above a limit; null where stored values have no keys. Keys are signed integers in the
+   * order of values: integers themselves, unscaled decimals of up to 18 digits, floating-point numbers as {@code filter.Key} in
+   * {@code native/filter} makes them.
+   */
+  BigInteger firstKey(Object limit, boolean inclusive) {
+    return key(limit, RoundingMode.CEILING, inclusive ? 0 : 1);
+  }
+
+  /** The key of the last value at (if inclusive) or below a limit, as {@link #firstKey}. */
+  BigInteger lastKey(Object limit, boolean inclusive) {
+    return key(limit, RoundingMode.FLOOR, inclusive ? 0 : -1);
+  }
+
+  /** Step is what is added where the limit is itself a value. */
+  private BigInteger key(Object limit, RoundingMode rounding, int step) {
+    switch (storage) {
+      case BOOLEAN:
+      case BYTE:
+      case SHORT:
+      case INT:
+      case LONG:
+        return !onlyCasts(Widening.LONG, Widening.DECIMAL) ? null : limit instanceof Decimal
+            ? unscaled((Decimal) limit, 0, rounding, step)
+            : BigInteger.valueOf((Long) limit).add(BigInteger.valueOf(step));
+      case FLOAT:
+      case DOUBLE:
+        return onlyCasts(Widening.DOUBLE, Widening.DOUBLE) ? BigInteger.valueOf(floatKey((Double) limit)).add(BigInteger.valueOf(step)) : null;
+      case DECIMAL:
+        return precision <= Decimal.MAX_LONG_DIGITS() && onlyCasts(Widening.DECIMAL, Widening.DECIMAL)
+            ? unscaled((Decimal) limit, scale, rounding, step) : null;
+      default:
+        return null;
+    }
+  }
+
+  private static BigInteger unscaled(Decimal limit, int scale, RoundingMode rounding, int step) {
+    BigDecimal exact = limit.toJavaBigDecimal();
+    BigDecimal rounded = exact.setScale(scale, rounding);
+    BigInteger key = rounded.unscaledValue();
+    return rounded.compareTo(exact) == 0 ? key.add(BigInteger.valueOf(step)) : key;
+  }
+
+  private static long floatKey(double value) {
+    if (Double.isNaN(value)) {
+      return Long.MAX_VALUE;
+    }
+    long bits = Double.doubleToLongBits(value + 0.0);
+    return bits ^ (bits >> 63) >>> 1;
+  }
+
+  private boolean onlyCasts(Widening one, Widening other) {
+    for (Widening cast : casts) {
+      if (cast != one && cast != other) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether the bounds of a batch are values of this column, bit for bit: strings are cut, floating-point zeros are signed anew. */

@@ -34,14 +34,14 @@ final class BatchDecoder extends TaskResource {
     spare = reuse ? VectorBuilder.reusable(projection.types()) : null;
   }
 
-  /** Decodes the projected columns into vectors. */
+  /** Decodes the projected columns into vectors, of as many rows as the filter has left. */
   QuiverVector[] decodeVectors(QuiverCachedBatch batch) {
     enter();
     try {
       byte[][] buffers = new byte[VectorBuilder.BUFFERS_PER_NODE * nodes][];
       Native.decodeVectors(handle(), batch.header(), batch.segments(), toVerify(batch), layout, buffers, spare);
-      decoded(batch);
-      return VectorBuilder.build(projection.types(), batch.numRows(), layout, buffers);
+      int rows = decoded(batch);
+      return VectorBuilder.build(projection.types(), rows, layout, buffers);
     } catch (CorruptBatchException e) {
       throw block.named(e);
     } finally {
@@ -49,12 +49,12 @@ final class BatchDecoder extends TaskResource {
     }
   }
 
-  /** Decodes the projected columns for {@link #nextRows}. */
-  void decodeRows(QuiverCachedBatch batch) {
+  /** Decodes the projected columns for {@link #nextRows}; returns how many rows the filter has left. */
+  int decodeRows(QuiverCachedBatch batch) {
     enter();
     try {
       Native.decodeRows(handle(), batch.header(), batch.segments(), toVerify(batch), layout);
-      decoded(batch);
+      return decoded(batch);
     } catch (CorruptBatchException e) {
       throw block.named(e);
     } finally {
@@ -76,7 +76,7 @@ final class BatchDecoder extends TaskResource {
 
   /** Notes a batch of which nothing but the row count was read. */
   void countOnly(QuiverCachedBatch batch) {
-    observer.batchRead(batch, 0, 0);
+    observer.batchRead(batch, batch.numRows(), 0, 0);
   }
 
   @Override
@@ -91,7 +91,7 @@ final class BatchDecoder extends TaskResource {
   private long handle() {
     if (handle == 0) {
       NativeLoader.load();
-      handle = Native.newDecoder(projection.schemaJson(), projection.indexes());
+      handle = Native.newDecoder(projection.schemaJson(), projection.indexes(), projection.filter());
     }
     return handle;
   }
@@ -100,11 +100,13 @@ final class BatchDecoder extends TaskResource {
     return batch.mustVerify(projection.indexes()) ? batch.checksums() : null;
   }
 
-  private void decoded(QuiverCachedBatch batch) {
+  private int decoded(QuiverCachedBatch batch) {
     batch.verified(projection.indexes());
     if (layout[0] != batch.numRows()) {
       throw new CorruptBatchException("message has " + layout[0] + " rows, the batch " + batch.numRows());
     }
-    observer.batchRead(batch, layout[1], layout[2]);
+    int rows = (int) layout[3];
+    observer.batchRead(batch, rows, layout[1], layout[2]);
+    return rows;
   }
 }

@@ -1,12 +1,14 @@
 package io.github.quiverspark.read;
 
 import io.github.quiverspark.StoredSchema;
+import io.github.quiverspark.pruning.RowConditions;
 import io.github.quiverspark.vector.Kind;
 import java.io.Serializable;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
+import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.DataType;
 import scala.collection.Iterator;
@@ -19,11 +21,14 @@ public final class Projection implements Serializable {
   private final byte[] schemaJson;
   private final int[] indexes;
   private final DataType[] types;
+  /** As {@code Native.newDecoder} takes it. */
+  private final byte[] filter;
 
-  private Projection(byte[] schemaJson, int[] indexes, DataType[] types) {
+  private Projection(byte[] schemaJson, int[] indexes, DataType[] types, byte[] filter) {
     this.schemaJson = schemaJson;
     this.indexes = indexes;
     this.types = types;
+    this.filter = filter;
   }
 
   /** Resolves the selected attributes by expression id, the only key that duplicate names and reordering leave intact. */
@@ -45,7 +50,17 @@ public final class Projection implements Serializable {
       indexes[i] = at;
       types[i] = Kind.storageType(a.dataType());
     }
-    return new Projection(schema.json(), indexes, types);
+    return new Projection(schema.json(), indexes, types, null);
+  }
+
+  /** The same columns, of which rows that cannot pass the filter, conjuncts over the cached columns, may be left out. */
+  public Projection where(Seq<Expression> filter, Seq<Attribute> cached) {
+    return new Projection(schemaJson, indexes, types, RowConditions.of(filter, cached, indexes));
+  }
+
+  /** Conditions that rows have to meet, for {@code Native.newDecoder}; null if there are none. Not a copy. */
+  byte[] filter() {
+    return filter;
   }
 
   /** UTF-8 of the cached schema's JSON. Not a copy. */

@@ -78,8 +78,7 @@ public final class RowReader extends BatchIterator<InternalRow> {
         count = batch.numRows();
         return true;
       }
-      decoder.decodeRows(batch);
-      missing = batch.numRows();
+      missing = decoder.decodeRows(batch);
     }
     byte[] bytes = decoder.nextRows(ends, BLOCK_BYTES, spare);
     if (bytes == null || ends[0] <= 0 || ends[0] > missing) {

@@ -2,6 +2,7 @@ package io.github.quiverspark.scan;
 
 import io.github.quiverspark.QuiverCachedBatchSerializer;
 import io.github.quiverspark.StoredSchema;
+import io.github.quiverspark.conf.QuiverSettings;
 import io.github.quiverspark.pruning.BatchFilter;
 import io.github.quiverspark.read.Projection;
 import java.io.Serializable;
@@ -115,7 +116,8 @@ public final class QuiverScan extends CachedScan {
   }
 
   private Projection projection() {
-    return Projection.of(StoredSchema.of(relation().output()), relation().output(), attributes());
+    Projection columns = Projection.of(StoredSchema.of(relation().output()), relation().output(), attributes());
+    return QuiverSettings.filtersRows(conf()) ? columns.where(predicates(), relation().output()) : columns;
   }
 
   /** The batches that the predicates leave. */

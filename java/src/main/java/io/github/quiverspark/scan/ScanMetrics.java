@@ -19,6 +19,7 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
   private final SQLMetric batches;
   private final SQLMetric batchesPruned;
   private final SQLMetric rowsPruned;
+  private final SQLMetric rowsFiltered;
   private final SQLMetric bytesRead;
   private final SQLMetric bytesSkipped;
   private final SQLMetric decodeTime;
@@ -28,6 +29,7 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
     batches = SQLMetrics.createMetric(sc, "cached batches read");
     batchesPruned = SQLMetrics.createMetric(sc, "cached batches pruned");
     rowsPruned = SQLMetrics.createMetric(sc, "rows pruned");
+    rowsFiltered = SQLMetrics.createMetric(sc, "rows filtered while decoding");
     bytesRead = NewMetrics.bytes(sc, "cached bytes read");
     bytesSkipped = NewMetrics.bytes(sc, "cached bytes skipped");
     decodeTime = NewMetrics.nanos(sc, "decode time");
@@ -39,6 +41,7 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
     map = with(map, "numBatches", batches);
     map = with(map, "numBatchesPruned", batchesPruned);
     map = with(map, "numRowsPruned", rowsPruned);
+    map = with(map, "numRowsFiltered", rowsFiltered);
     map = with(map, "bytesRead", bytesRead);
     map = with(map, "bytesSkipped", bytesSkipped);
     return with(map, "decodeTime", decodeTime);
@@ -51,8 +54,9 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
   }
 
   @Override
-  public void batchRead(QuiverCachedBatch batch, long storedBytes, long decodeNanos) {
-    rows.add(batch.numRows());
+  public void batchRead(QuiverCachedBatch batch, int rowsLeft, long storedBytes, long decodeNanos) {
+    rows.add(rowsLeft);
+    rowsFiltered.add(batch.numRows() - rowsLeft);
     batches.add(1);
     bytesRead.add(storedBytes);
     bytesSkipped.add(segmentBytes(batch) - storedBytes);

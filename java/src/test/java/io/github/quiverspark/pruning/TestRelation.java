@@ -106,6 +106,19 @@ final class TestRelation {
     return new Batch(rows);
   }
 
+  /** Many rows of any of the values, a tenth of them null. */
+  Batch wideBatch(Random random, int count) {
+    List<Object[]> rows = new ArrayList<>();
+    for (int r = 0; r < count; r++) {
+      Object[] row = new Object[attributes.size()];
+      for (int c = 0; c < row.length; c++) {
+        row[c] = random.nextInt(10) == 0 ? null : value(attributes.get(c).dataType(), random.nextInt(15));
+      }
+      rows.add(row);
+    }
+    return new Batch(rows);
+  }
+
   /** The n-th of a few interesting values of a type, in ascending order. */
   static Object value(DataType type, int n) {
     if (type instanceof DecimalType) {
@@ -205,6 +218,18 @@ final class TestRelation {
 
     /** Whether some row satisfies the predicate, by Spark's own evaluation. */
     boolean matches(Expression predicate) {
+      return !matching(predicate).isEmpty();
+    }
+
+    /** The rows themselves. */
+    List<InternalRow> data() {
+      List<InternalRow> data = new ArrayList<>();
+      rows.forEach(row -> data.add(new GenericInternalRow(row)));
+      return data;
+    }
+
+    /** Indexes of the rows that satisfy the predicate, by Spark's own evaluation. */
+    List<Integer> matching(Expression predicate) {
       Expression bound = (Expression) predicate.transformUp(new AbstractPartialFunction<Expression, Expression>() {
         @Override
         public boolean isDefinedAt(Expression e) {
@@ -218,12 +243,13 @@ final class TestRelation {
           return column == null ? otherwise.apply(e) : column;
         }
       });
-      for (Object[] row : rows) {
-        if (Boolean.TRUE.equals(bound.eval(new GenericInternalRow(row)))) {
-          return true;
+      List<Integer> matching = new ArrayList<>();
+      for (int i = 0; i < rows.size(); i++) {
+        if (Boolean.TRUE.equals(bound.eval(new GenericInternalRow(rows.get(i))))) {
+          matching.add(i);
         }
       }
-      return false;
+      return matching;
     }
 
     @Override

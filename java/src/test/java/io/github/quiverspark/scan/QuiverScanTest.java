@@ -57,7 +57,7 @@ class QuiverScanTest {
   void forget() {
     spark.catalog().clearCache();
     for (String key : List.of(ADAPTIVE, "spark.quiver.enabled", "spark.quiver.scan.enabled", "spark.quiver.scan.aggregates.enabled",
-        "spark.quiver.compression.codec",
+        "spark.quiver.scan.filter.enabled", "spark.quiver.compression.codec",
         "spark.sql.inMemoryColumnarStorage.enableVectorizedReader", "spark.sql.autoBroadcastJoinThreshold",
         "spark.sql.codegen.wholeStage")) {
       spark.conf().unset(key);
@@ -171,7 +171,8 @@ class QuiverScanTest {
     assertEquals(11, rows.collectAsList().size());
     assertFalse(fused(rows));
     for (Dataset<Row> df : List.of(fused, rows)) {
-      assertEquals(1000, metric(df, "numOutputRows"));
+      assertEquals(11, metric(df, "numOutputRows"));
+      assertEquals(989, metric(df, "numRowsFiltered"));
       assertEquals(1, metric(df, "numBatches"));
       assertEquals(19, metric(df, "numBatchesPruned"));
       assertEquals(19000, metric(df, "numRowsPruned"));
