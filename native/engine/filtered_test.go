@@ -19,7 +19,7 @@ import (
 )
 
 // filterCases are conditions on columns of sparkTypes, with what Arrow's own
-// arrays say about a slot that is not null. All let no more than a half pass.
+// arrays say about a slot that is not null. Some let more than a quarter pass.
 var filterCases = []struct {
 	name, typ, condition string
 	meets                func(a arrow.Array, i int) bool
@@ -121,7 +121,7 @@ func checkFilter(t *testing.T, s *schema.Schema, all []int, rec arrow.RecordBatc
 		}
 		start = end
 	}
-	if 2*len(kept) > len(ends) {
+	if 4*len(kept) > len(ends) {
 		want, kept = rows, nil
 		for i := range ends {
 			kept = append(kept, i)
@@ -231,7 +231,7 @@ func checkFilteredVectors(t *testing.T, d *Decoder, rec arrow.RecordBatch, batch
 
 func TestNullConditions(t *testing.T) {
 	s := sparkSchema(t, sparkTypes...)
-	rec := randomRecord(rand.New(rand.NewPCG(12, 1)), s, 100, 40)
+	rec := randomRecord(rand.New(rand.NewPCG(12, 1)), s, 100, 20)
 	defer rec.Release()
 	var mem memory.Checked
 	enc, _ := NewEncoder(s, Options{Codec: ipc.CodecPack, ZstdLevel: 1}, &mem)
@@ -260,7 +260,7 @@ func TestNullConditions(t *testing.T) {
 			if condition == "value" {
 				want = 100 - want
 			}
-			if want > 50 {
+			if want > 25 {
 				want = 100 // not worth dropping any
 			}
 			if st.Kept != want {

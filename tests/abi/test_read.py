@@ -102,7 +102,7 @@ def test_unsafe_rows(library, codec):
 FILTERS = {
     "0 range 10 20 250 250": lambda n, s: n is not None and (10 <= n <= 20 or n == 250),
     "1 equal x61 x626262\n0 value": lambda n, s: s in (b"a", b"bbb") and n is not None,
-    "1 prefix x6262": lambda n, s: s is not None and s.startswith(b"bb"),
+    "1 prefix x62626262626262": lambda n, s: s is not None and s.startswith(b"bbbbbbb"),
     "1 null": lambda n, s: s is None,
     "0 range 1000 2000": lambda n, s: False,
 }

@@ -106,13 +106,14 @@ final class TestRelation {
     return new Batch(rows);
   }
 
-  /** Many rows of any of the values, a tenth of them null. */
+  /** Many rows of any of the values, up to half of them null. */
   Batch wideBatch(Random random, int count) {
+    int nulls = random.nextInt(6);
     List<Object[]> rows = new ArrayList<>();
     for (int r = 0; r < count; r++) {
       Object[] row = new Object[attributes.size()];
       for (int c = 0; c < row.length; c++) {
-        row[c] = random.nextInt(10) == 0 ? null : value(attributes.get(c).dataType(), random.nextInt(15));
+        row[c] = random.nextInt(10) < nulls ? null : value(attributes.get(c).dataType(), random.nextInt(15));
       }
       rows.add(row);
     }
