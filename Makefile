@@ -193,7 +193,7 @@ test-matrix: ## test-spark on every line and JDK; outcomes to tests/matrix/resul
 	@JARS='$(JARS)' python3 tests/matrix/matrix.py run --lines '$(LINES)' --jdks '$(JDKS)' --select '$(T)'
 
 .PHONY: test-spark-full
-test-spark-full: fetch $(JAR) build/hooks/libquiver.so ## the same with every codec in every case; test-spark takes pack and one other by turns
+test-spark-full: fetch $(JAR) build/hooks/libquiver.so ## the same with every codec in every case; test-spark takes one or two by turns
 	@tests/tools/fetch.sh tpch 0.01
 	$(PYTEST) tests/spark --every-codec
 
