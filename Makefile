@@ -327,6 +327,14 @@ bench-schemas: fetch $(JAR) ## reading relations of ten schemas in one JVM: is t
 	    tests/bench/schemas.py build/schemas-$$which.json $$which 2>/dev/null; \
 	done
 
+.PHONY: bench-filters
+bench-filters: fetch $(JAR) ## selective filters over rows in no order: Spark's format, Quiver with and without filtering while decoding
+	@PYSPARK_PYTHON=$(PYTHON) "$(SPARK_HOME)/bin/spark-submit" --master 'local[1]' --driver-memory 4g --conf spark.ui.enabled=false \
+	  --conf spark.log.level=ERROR tests/bench/filters.py build/filters.json spark 2>/dev/null
+	@PYSPARK_PYTHON=$(PYTHON) "$(SPARK_HOME)/bin/spark-submit" --master 'local[1]' --driver-memory 4g --conf spark.ui.enabled=false \
+	  --conf spark.log.level=ERROR --jars $(JAR) --conf spark.plugins=io.github.quiverspark.QuiverPlugin \
+	  tests/bench/filters.py build/filters.json quiver 2>/dev/null
+
 .PHONY: clean
 clean: ## remove what was built (not the downloads)
 	rm -rf build dist java/*/target
