@@ -38,6 +38,8 @@ func bitLen(x uint64) uint { return uint(bits.Len64(x)) }
 
 func load64(p unsafe.Pointer, off uintptr) uint64 { return *(*uint64)(unsafe.Add(p, off)) }
 
+func load32(p unsafe.Pointer, off uintptr) uint32 { return *(*uint32)(unsafe.Add(p, off)) }
+
 func store64(p unsafe.Pointer, off uintptr, v uint64) { *(*uint64)(unsafe.Add(p, off)) = v }
 
 // packBits packs x[i]-ref into dst, which must have packedLen+guardLen bytes.

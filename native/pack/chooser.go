@@ -13,7 +13,7 @@ const reviewAfter = 64
 // Tolls in 1/256 of the raw size.
 var toll = [256]int{
 	encInts: 4, encDict: 8, encLZ4: 16, encSplit: 24, encDecimals: 8, encDecimal: 4,
-	encStringDict: 8, encFSST: 16, encPrefixInt: 8,
+	encStringDict: 8, encFSST: 16, encPrefixInt: 8, encHex: 8,
 }
 
 // wrapToll is what another lz4 pass over encoded bytes costs, in 1/256 of the

@@ -10,7 +10,7 @@ import (
 var encodingNames = map[byte]string{
 	encConstant: "constant", encInts: "ints", encDict: "dict", encLZ4: "lz4", encSplit: "split", encDecimals: "alp", encDecimal: "decimal",
 	bitsConstant: "constant", bitsPeriodic: "periodic", bitsRuns: "runs", bitsSparse: "sparse", encLengths: "lengths",
-	encStringDict: "dictionary", encFSST: "fsst", encPrefixInt: "prefix+int",
+	encStringDict: "dictionary", encFSST: "fsst", encPrefixInt: "prefix+int", encHex: "hex",
 }
 
 // Describe names the encodings of a node's stored buffers, for tools and logs:

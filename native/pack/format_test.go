@@ -132,6 +132,11 @@ func TestFormatByHand(t *testing.T) {
 			[3][]byte{2: bytesFrom(50, 0, 31, 1, "k", 1, "%", 2, 0, 2, 16)}},
 		{"padded int", newColumn(str, 8, nil, nil, []string{"009", "010", "011", "012", "013", "014", "015", "016"}),
 			[3][]byte{2: bytesFrom(50, 3, 24, 0, 0, 2, 0, 2, 16)}},
+		// digits at 1, 2 and 4 to 6 (0x76): 1a, f0 and 3, padded
+		{"hex", newColumn(str, 8, nil, nil, slices.Repeat([]string{"#1a-f03", "#9e-000"}, 4)),
+			[3][]byte{2: bytesFrom(51, 0, 7, 0x76, "#-", slices.Repeat([]byte{0x1a, 0xf0, 0x30, 0x9e, 0, 0}, 4))}},
+		{"hex of nulls", newColumn(str, 9, []byte{0xfe, 1}, nil, slices.Repeat([]string{"0123ABCD"}, 9)),
+			[3][]byte{{0xfe, 1}, nil, bytesFrom(51, 1, 8, 0xff, slices.Repeat([]byte{0x01, 0x23, 0xab, 0xcd}, 8))}},
 		{"list", func() *column.Column {
 			c := newColumn(kinds["list"], 10, nil, nil, nil)
 			c.Offsets = le[int32](0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20)

@@ -101,3 +101,50 @@ func fastPrefixSum[T unsigned](dst []T, base T) (int, T) {
 	}
 	return 0, base
 }
+
+// hexTable is what hexAVX2 keeps in registers: the text of each digit, and for
+// each of three parts of sixteen bytes the shuffles of the first and the second
+// sixteen digits, and the bytes that are the same in all strings.
+type hexTable struct {
+	text  [16]byte
+	parts [3]struct{ low, high, same [16]byte }
+}
+
+//go:noescape
+func hexAVX2(dst, src *byte, n, length, stride int, table *hexTable)
+
+// fastHex does what hexDecoder.write does for the first so many strings. It
+// writes 48 bytes for each.
+func (h *hexDecoder) fastHex(dst, packed []byte, length, digits int, segments []hexSegment, letters uint64) (strings int) {
+	stride := (digits + 1) >> 1
+	// The last ones have no sixteen bytes to be loaded.
+	strings = (len(packed) + guardLen - 16 + stride) / stride
+	if !useAVX2 || digits > 32 || length > 48 || strings <= 0 {
+		return 0
+	}
+	var t hexTable
+	binary.LittleEndian.PutUint64(t.text[:], eightHex(0x67452301, letters))
+	binary.LittleEndian.PutUint64(t.text[8:], eightHex(0xefcdab89, letters))
+	for k := range t.parts {
+		p := &t.parts[k]
+		for i := range 16 {
+			p.low[i], p.high[i] = 0x80, 0x80 // nothing
+		}
+	}
+	for i := range segments {
+		s := &segments[i]
+		for k := range s.n {
+			p, i, from := &t.parts[(s.at+k)>>4], (s.at+k)&15, s.from+k
+			switch {
+			case !s.digits:
+				p.same[i] = h.same[from]
+			case from < 16:
+				p.low[i] = byte(from)
+			default:
+				p.high[i] = byte(from - 16)
+			}
+		}
+	}
+	hexAVX2(unsafe.SliceData(dst), unsafe.SliceData(packed), strings, length, stride, &t)
+	return strings
+}

@@ -135,3 +135,56 @@ sum64:
 	VZEROUPPER
 	MOVQ     AX, ret+24(FP)
 	RET
+
+// func hexAVX2(dst, src *byte, n, length, stride int, table *hexTable)
+TEXT ·hexAVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), DI
+	MOVQ    src+8(FP), SI
+	MOVQ    n+16(FP), CX
+	MOVQ    length+24(FP), R8
+	MOVQ    stride+32(FP), R9
+	MOVQ    table+40(FP), DX
+	VMOVDQU (DX), X6
+	VMOVDQU 16(DX), X7
+	VMOVDQU 32(DX), X8
+	VMOVDQU 48(DX), X9
+	VMOVDQU 64(DX), X10
+	VMOVDQU 80(DX), X11
+	VMOVDQU 96(DX), X12
+	VMOVDQU 112(DX), X13
+	VMOVDQU 128(DX), X14
+	VMOVDQU 144(DX), X15
+	MOVQ    $0x0f0f0f0f0f0f0f0f, AX
+	VMOVQ   AX, X5
+	VPUNPCKLQDQ X5, X5, X5
+
+loophex:
+	VMOVDQU    (SI), X0
+	VPSRLW     $4, X0, X1
+	VPAND      X5, X1, X1
+	VPAND      X5, X0, X0
+	VPUNPCKLBW X0, X1, X2
+	VPUNPCKHBW X0, X1, X3
+	VPSHUFB    X2, X6, X2
+	VPSHUFB    X3, X6, X3
+	VPSHUFB    X7, X2, X0
+	VPSHUFB    X8, X3, X1
+	VPOR       X0, X1, X0
+	VPOR       X9, X0, X0
+	VMOVDQU    X0, (DI)
+	VPSHUFB    X10, X2, X0
+	VPSHUFB    X11, X3, X1
+	VPOR       X0, X1, X0
+	VPOR       X12, X0, X0
+	VMOVDQU    X0, 16(DI)
+	VPSHUFB    X13, X2, X0
+	VPSHUFB    X14, X3, X1
+	VPOR       X0, X1, X0
+	VPOR       X15, X0, X0
+	VMOVDQU    X0, 32(DI)
+	ADDQ       R9, SI
+	ADDQ       R8, DI
+	DECQ       CX
+	JNZ        loophex
+	VZEROUPPER
+	RET

@@ -7,4 +7,8 @@ var useAVX2 = false
 
 func fastUnpack[T unsigned](dst []T, src []byte, w uint, ref T) int { return 0 }
 
+func (h *hexDecoder) fastHex(dst, packed []byte, length, digits int, segments []hexSegment, letters uint64) int {
+	return 0
+}
+
 func fastPrefixSum[T unsigned](dst []T, base T) (int, T) { return 0, base }

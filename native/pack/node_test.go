@@ -342,6 +342,13 @@ func textsOf(n int) map[string][]string {
 		return "x"
 	})
 	add("ff", func(i int) string { return strings.Repeat("\xff", i%9) + strings.Repeat("\x00", i%3) })
+	add("zzDigest", func(i int) string { return fmt.Sprintf("%016X%016X", r.Uint64(), r.Uint64()) })
+	add("zzOdd", func(i int) string {
+		return fmt.Sprintf("session %05x of node %02d, 0x%09x.", r.Intn(1<<20), i%8, r.Int63()&(1<<36-1))
+	})
+	add("zzUuid", func(i int) string {
+		return fmt.Sprintf("01936f%02x-%04x-7%03x-%04x-%012x", i>>8, i&255<<8, r.Intn(1<<12), 0x8000|r.Intn(1<<14), r.Int63()&(1<<48-1))
+	})
 	return m
 }
 

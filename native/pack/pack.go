@@ -40,6 +40,7 @@ const (
 	encStringDict = 48
 	encFSST       = 49
 	encPrefixInt  = 50
+	encHex        = 51
 )
 
 // Encoder packs the columns of one relation, batch after batch. It remembers
@@ -61,6 +62,7 @@ type scratch struct {
 	wrap  []byte
 	trial []byte
 	words []int64
+	hex   hexShape
 	codes []int32
 	set   hashSet
 	bits  []byte
@@ -173,6 +175,7 @@ type Decoder struct {
 
 	inner, planes, dictBytes []byte
 	prefix, suffix           literal
+	hex                      hexDecoder
 }
 
 // NewDecoder returns a Decoder.

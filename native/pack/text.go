@@ -11,7 +11,7 @@ import (
 // Strings and binaries are stored in one of two ways: offsets in buffer 1 (raw
 // or lengths) and data in buffer 2 (raw or lz4, of as many bytes as the last
 // offset says), or both together in buffer 2 with buffer 1 absent, in one of
-// the encodings encStringDict, encFSST, encPrefixInt, perhaps wrapped in lz4.
+// the encodings encStringDict, encFSST, encPrefixInt, encHex, perhaps wrapped in lz4.
 // Both absent: all slots are empty.
 
 // minText is the number of data bytes below which strings stay raw.
@@ -95,6 +95,8 @@ func (e *Encoder) appendCombined(dst []byte, t *textInput, enc byte) []byte {
 		dst = e.appendFSST(dst, t)
 	case encPrefixInt:
 		dst = e.appendPrefixInt(dst, t)
+	case encHex:
+		dst = e.appendHex(dst, t)
 	}
 	if dst == nil || !worthwhile(len(dst)-start, t.raw) {
 		return nil
@@ -128,7 +130,8 @@ func (e *Encoder) bestText(t *textInput) bool {
 		if e.fewDistinctTexts(t) {
 			try(encStringDict)
 		}
-		if price > t.raw/6 {
+		try(encHex)
+		if price > t.raw/6 && enc != encHex {
 			t.memo.symbols = nil
 			try(encFSST)
 		}
@@ -190,6 +193,8 @@ func (d *Decoder) combined(c *column.Column, stored []byte, arena *memory.Arena)
 		d.fsstText(&r, c, arena)
 	case encPrefixInt:
 		d.prefixInt(&r, c, arena)
+	case encHex:
+		d.hexText(&r, c, arena)
 	default:
 		r.fail("unknown encoding %d of strings", enc)
 	}

@@ -1,0 +1,68 @@
+package pack
+
+import (
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/quiverspark/quiver/native/column"
+)
+
+// Shapes of every length up to what the kernel holds and beyond, with digits in
+// any places, with nulls, by the kernel and without: what went in comes out.
+func TestHexadecimalShapes(t *testing.T) {
+	rnd := rand.New(rand.NewSource(5))
+	hex := 0
+	for round := range 600 {
+		length := 4 + round%90
+		digits := make([]bool, length)
+		share := 1 + rnd.Intn(10)
+		for i := range digits {
+			digits[i] = rnd.Intn(10) < share
+		}
+		letters := []string{"0123456789abcdef", "0123456789ABCDEF"}[round&1]
+		template := make([]byte, length)
+		for i := range template {
+			template[i] = byte(' ' + rnd.Intn(90))
+		}
+		n := 8 + rnd.Intn(200)
+		texts := make([]string, n)
+		for i := range texts {
+			for k, digit := range digits {
+				if digit {
+					template[k] = letters[rnd.Intn(16)]
+				}
+			}
+			texts[i] = string(template)
+		}
+		var validity []byte
+		if round%3 == 0 {
+			validity = make([]byte, (n+7)/8)
+			for i := range n {
+				if rnd.Intn(4) > 0 {
+					validity[i>>3] |= 1 << (i & 7)
+				}
+			}
+		}
+		want := newColumn(kinds["string"], n, validity, nil, texts)
+		p := newPair()
+		stored := p.encode(t, want)
+		if len(stored[2]) > 0 && stored[2][0] == encHex {
+			hex++
+		}
+		for _, fast := range []bool{true, false} {
+			withKernels(fast, func() {
+				got := column.New(want.Type)
+				if err := p.d.Node(got, n, want.Nulls, stored, p.arena); err != nil {
+					t.Fatal(err)
+				}
+				if err := sameColumn(want, got); err != nil {
+					t.Fatalf("length %d, %d strings, %v, kernels %v: %v", length, n, fmt.Sprint(digits), fast, err)
+				}
+			})
+		}
+	}
+	if hex < 300 {
+		t.Fatalf("only %d of 600 columns are stored as hexadecimal", hex)
+	}
+}
