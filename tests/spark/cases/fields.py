@@ -243,8 +243,8 @@ def wide(t, columns):
             if n < 8000:
                 t.same("select * from c", order="partition", reads=None)
     if n >= 8000:
-        last = t.spark.table("c").where("c1 = 7").collect()
-        assert last == t.raw.table("c").where("c1 = 7").collect() and len(last) == 1
+        last = t.spark.table("c").where("c1 = 6").collect()
+        assert last == t.raw.table("c").where("c1 = 6").collect() and len(last) == 1
 
 
 @case(codecs=("pack", "zstd", "none"), params=["2000", "10000"], group="small-heap")

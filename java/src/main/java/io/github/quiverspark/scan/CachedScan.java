@@ -66,7 +66,7 @@ abstract class CachedScan extends CacheStageScan {
 
   /** The canonical form is Spark's, so that exchanges over equal scans are reused. */
   @Override
-  public final SparkPlan doCanonicalize() {
+  public SparkPlan doCanonicalize() {
     return spark.doCanonicalize();
   }
 

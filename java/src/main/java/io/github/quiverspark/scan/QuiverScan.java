@@ -11,8 +11,10 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.WholeStageCodegenExec;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import org.apache.spark.sql.execution.metric.SQLMetric;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.LongAccumulator;
@@ -74,6 +76,13 @@ public final class QuiverScan extends CachedScan {
   @Override
   public boolean supportsColumnar() {
     return rowsOnly == null;
+  }
+
+  /** A scan of this class, because a ColumnarToRowExec insists on a child that is columnar, and Spark's scan of a wide relation is not. */
+  @Override
+  public SparkPlan doCanonicalize() {
+    InMemoryTableScanExec canonical = (InMemoryTableScanExec) super.doCanonicalize();
+    return new QuiverScan(Plans.immutable(canonical.attributes()), Plans.immutable(canonical.predicates()), canonical.relation());
   }
 
   @Override

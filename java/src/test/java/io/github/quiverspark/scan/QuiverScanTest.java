@@ -207,6 +207,10 @@ class QuiverScanTest {
     Dataset<Row> one = cached.selectExpr("sum(c299)");
     assertEquals(100 * 299 + 4950, one.collectAsList().get(0).getLong(0));
     assertTrue(fused(one), () -> explain(one));
+    // as adaptive execution and the reuse of exchanges compare plans: Spark 3.5 asserts that what is below a ColumnarToRow is columnar
+    Dataset<Row> same = cached.selectExpr("sum(c299)");
+    same.collectAsList();
+    assertEquals(find(one, ColumnarToRowExec.class).get(0).canonicalized(), find(same, ColumnarToRowExec.class).get(0).canonicalized());
     Dataset<Row> all = cached.where("c0 = 17");
     assertEquals(17 + 299, all.collectAsList().get(0).getLong(299));
     assertFalse(fused(all));
