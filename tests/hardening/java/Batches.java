@@ -80,7 +80,7 @@ final class Batches implements AutoCloseable {
 
   /** All rows of a batch behind each other. */
   byte[] decode(byte[][] batch) {
-    Native.decodeRows(decoder, batch[0], segments(batch), batch[2], new long[3]);
+    Native.decodeRows(decoder, batch[0], segments(batch), batch[2], new long[4]);
     byte[] all = new byte[0];
     int[] ends = new int[501];
     for (byte[] block; (block = Native.nextRows(decoder, ends, 1 << 16, null)) != null;) {
