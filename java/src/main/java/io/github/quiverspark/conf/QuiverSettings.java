@@ -57,9 +57,9 @@ public final class QuiverSettings {
 
   public static final Setting<Boolean> ROW_FILTER = Setting.ofBoolean(PREFIX + "scan.filter.enabled", true, Scope.RUN_TIME,
       "Whether conditions of a query's filter (a column compared with constants, `IN`, `IS [NOT] NULL`, prefixes) are evaluated while"
-          + " batches are decoded: where no row of a batch is left its other columns are not decoded, and where a quarter of the rows or fewer"
-          + " are left only those are handed on. After batches that it left more of, some are not looked at. Needs"
-          + " `spark.sql.inMemoryColumnarStorage.partitionPruning`. False: all rows of a"
+          + " batches are decoded: where no row of a batch is left its other columns are not decoded, and where a quarter of the rows or"
+          + " fewer are left only those are handed on. After batches that it left more of, some are not looked at."
+          + " Needs `spark.sql.inMemoryColumnarStorage.partitionPruning`. False: all rows of a"
           + " batch are handed to the filter above the scan, which decides in either case.");
 
   public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytesOrAuto(PREFIX + "native.memoryLimit", "0", "1024t", Scope.START,

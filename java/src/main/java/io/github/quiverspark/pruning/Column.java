@@ -92,7 +92,8 @@ final class Column implements Serializable {
             : BigInteger.valueOf((Long) limit).add(BigInteger.valueOf(step));
       case FLOAT:
       case DOUBLE:
-        return onlyCasts(Widening.DOUBLE, Widening.DOUBLE) ? BigInteger.valueOf(floatKey((Double) limit)).add(BigInteger.valueOf(step)) : null;
+        return onlyCasts(Widening.DOUBLE, Widening.DOUBLE)
+            ? BigInteger.valueOf(floatKey((Double) limit)).add(BigInteger.valueOf(step)) : null;
       case DECIMAL:
         return precision <= Decimal.MAX_LONG_DIGITS() && onlyCasts(Widening.DECIMAL, Widening.DECIMAL)
             ? unscaled((Decimal) limit, scale, rounding, step) : null;

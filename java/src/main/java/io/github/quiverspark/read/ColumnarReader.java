@@ -18,8 +18,8 @@ public final class ColumnarReader extends BatchIterator<ColumnarBatch> {
   /**
    * Reads the projection of all batches of {@code input}, which are those of the block; {@code observer} is told of each.
    *
-   * @param reuse whether the caller is done with the vectors of a batch when it asks whether there is a next, whose numbers then take their place.
-   *     Values that were taken from vectors stay valid for ever in either case
+   * @param reuse whether the caller is done with the vectors of a batch when it asks whether there is a next, whose numbers then take
+   *     their place. Values that were taken from vectors stay valid for ever in either case
    */
   public ColumnarReader(Projection projection, Iterator<CachedBatch> input, Block block, ReadObserver observer, boolean reuse) {
     super(projection, input, block, observer, reuse);

@@ -111,7 +111,8 @@ class RowConditionsTest {
         } catch (RuntimeException overflow) {
           continue; // in ANSI mode the query itself fails
         }
-        Projection projection = Projection.of(StoredSchema.of(columns), columns, columns).where(TestRelation.seq(List.of(predicate)), columns);
+        Projection projection = Projection.of(StoredSchema.of(columns), columns, columns)
+            .where(TestRelation.seq(List.of(predicate)), columns);
         String codec = codecs[i % codecs.length];
         int[] left = new int[1];
         List<UnsafeRow> read = byRows(projection, encoded(columns, batch, codec), (b, rows, bytes, nanos) -> left[0] += rows);
