@@ -208,7 +208,8 @@ class Decoder(_Handle):
     def __init__(self, library: Library, schema: dict, projection: Sequence[int], filter: str = ""):
         text, conditions = _json(schema), filter.encode()
         columns = (C.c_int32 * max(len(projection), 1))(*projection)
-        handle = library.call("quiver_decoder_new", text, C.c_int64(len(text)), columns, C.c_int64(len(projection)), conditions, C.c_int64(len(conditions)))
+        lengths = [C.c_int64(len(x)) for x in (text, projection, conditions)]
+        handle = library.call("quiver_decoder_new", text, lengths[0], columns, lengths[1], conditions, lengths[2])
         super().__init__(library, handle)
         self.touched: set[int] = set()
         #: whether the segments read are checked by their checksums
