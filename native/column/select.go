@@ -35,6 +35,17 @@ func SelectRange[T Unsigned](sel []byte, values []T, lo, hi int64) {
 	}
 }
 
+// And clears the bits of sel that are not in mask, which has as many bytes at
+// least (nil: all ones).
+func And(sel, mask []byte) {
+	if mask == nil {
+		return
+	}
+	for i := range sel {
+		sel[i] &= mask[i]
+	}
+}
+
 // within is 1 where x <= span, else 0, without a branch: how many values
 // qualify cannot be predicted.
 func within[T Unsigned](x, span T) uint64 {

@@ -94,19 +94,25 @@ func takeWide(values []byte, index []int32, bytes func(int) []byte) []byte {
 	return b
 }
 
-func takeBytes(c *Column, index []int32, bytes func(int) []byte) {
-	in := View[int32](c.Offsets)
-	size := 0
-	for _, at := range index {
-		size += int(in[at+1] - in[at])
-	}
-	offsets, data := bytes(4*len(index)+4), bytes(size)
+// takeOffsets returns the offsets that are left, and the last of them.
+func takeOffsets(in []int32, index []int32, bytes func(int) []byte) (offsets []byte, end int32) {
+	offsets = bytes(4*len(index) + 4)
 	out := View[int32](offsets)
-	end := 0
 	out[0] = 0
 	for i, at := range index {
-		end += copy(data[end:], c.Data[in[at]:in[at+1]])
-		out[i+1] = int32(end)
+		end += in[at+1] - in[at]
+		out[i+1] = end
+	}
+	return offsets, end
+}
+
+func takeBytes(c *Column, index []int32, bytes func(int) []byte) {
+	in := View[int32](c.Offsets)
+	offsets, size := takeOffsets(in, index, bytes)
+	data := bytes(int(size))
+	rest := data
+	for _, at := range index {
+		rest = rest[copy(rest, c.Data[in[at]:in[at+1]]):]
 	}
 	c.Offsets, c.Data = offsets, data
 }
@@ -114,19 +120,12 @@ func takeBytes(c *Column, index []int32, bytes func(int) []byte) {
 // takeLists takes the offsets and returns the slots of the child that are left.
 func takeLists(c *Column, index []int32, bytes func(int) []byte) []int32 {
 	in := View[int32](c.Offsets)
-	size := 0
+	offsets, size := takeOffsets(in, index, bytes)
+	below := View[int32](bytes(4 * int(size)))[:0]
 	for _, at := range index {
-		size += int(in[at+1] - in[at])
-	}
-	offsets := bytes(4*len(index) + 4)
-	out := View[int32](offsets)
-	below := View[int32](bytes(4 * size))[:0]
-	out[0] = 0
-	for i, at := range index {
 		for slot := in[at]; slot < in[at+1]; slot++ {
 			below = append(below, slot)
 		}
-		out[i+1] = int32(len(below))
 	}
 	c.Offsets = offsets
 	return below

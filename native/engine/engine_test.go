@@ -283,6 +283,12 @@ func allRows(t *testing.T, s *schema.Schema, p []int, b stored, mem memory.Alloc
 	if _, err := d.Rows(); err != nil {
 		t.Fatal(err)
 	}
+	return restOfRows(t, d)
+}
+
+// restOfRows reads all blocks of rows of the batch that d reads.
+func restOfRows(t *testing.T, d *Decoder) (rows []byte, ends []int64) {
+	t.Helper()
 	room := make([]int32, 100)
 	for {
 		block, n, err := d.NextRows(4096, room)

@@ -72,10 +72,7 @@ func (d *Decoder) decodeFiltered() error {
 	if err != nil {
 		return err
 	}
-	kept := int64(0)
-	for _, b := range sel {
-		kept += int64(bits.OnesCount8(b))
-	}
+	kept := d.head.Rows - int64(column.CountNulls(sel, int(d.head.Rows)))
 	drop := d.learn(kept, d.head.Rows)
 	if drop {
 		d.stats.Kept = kept
@@ -99,7 +96,7 @@ func (d *Decoder) decodeFiltered() error {
 		}
 		if drop {
 			column.Take(c, index, d.arena.Bytes)
-			d.placeTaken(c, d.placesAt[i])
+			d.placeTaken(&d.needs[i], c, d.placesAt[i])
 		}
 	}
 	return nil
@@ -121,10 +118,8 @@ func (d *Decoder) selectRows() ([]byte, error) {
 		f.Select(d.cols[f.Column], one, &d.scratch)
 		if sel == nil {
 			sel = one
-			continue
-		}
-		for i := range sel {
-			sel[i] &= one[i]
+		} else {
+			column.And(sel, one)
 		}
 	}
 	return sel, nil
@@ -141,20 +136,12 @@ func (d *Decoder) indexOf(sel []byte, n int) []int32 {
 	return index
 }
 
-// placeTaken says that all buffers of c and below are now memory of their own.
-func (d *Decoder) placeTaken(c *column.Column, at int) (next int) {
-	p := d.places[at : at+3]
-	p[0] = own(c.Validity)
-	if c.Type.Kind.HasOffsets() {
-		p[1], p[2] = own(c.Offsets), own(c.Data)
-	} else {
-		p[1], p[2] = own(c.Values), place{}
-	}
+// placeTaken finds all buffers of c and below anew.
+func (d *Decoder) placeTaken(n *Need, c *column.Column, at int) (next int) {
+	n.placeBuffers(d.places[at:at+3], c)
 	at += 3
 	for _, child := range c.Children {
-		at = d.placeTaken(child, at)
+		at = d.placeTaken(n, child, at)
 	}
 	return at
 }
-
-func own(b []byte) place { return place{data: b, length: int64(len(b))} }

@@ -145,18 +145,7 @@ func checkFilter(t *testing.T, s *schema.Schema, all []int, rec arrow.RecordBatc
 	if st.Kept != int64(len(kept)) || st.Rows != int64(len(ends)) {
 		t.Fatalf("%d of %d rows kept, want %d", st.Kept, st.Rows, len(kept))
 	}
-	var got []byte
-	room := make([]int32, 100)
-	for {
-		block, n, err := d.NextRows(4096, room)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == 0 {
-			break
-		}
-		got = append(got, block...)
-	}
+	got, _ := restOfRows(t, d)
 	if !bytes.Equal(got, want) {
 		t.Fatalf("%d bytes of rows, want %d", len(got), len(want))
 	}

@@ -184,24 +184,28 @@ func (w *walker) packed(c *column.Column, places []place) error {
 	if err := w.d.pack.Node(c, c.Len, c.Nulls, stored, w.d.arena); err != nil {
 		return ipc.Corrupt("field node %d: %v", w.node-1, err)
 	}
-	places[0] = w.placeOf(c.Validity)
-	if c.Type.Kind.HasOffsets() {
-		places[1] = w.placeOf(c.Offsets)
-		places[2] = w.placeOf(c.Data)
-	} else {
-		places[1] = w.placeOf(c.Values)
-	}
+	w.need.placeBuffers(places, c)
 	return nil
 }
 
+// placeBuffers fills in where the buffers of a decoded node are.
+func (n *Need) placeBuffers(places []place, c *column.Column) {
+	places[0] = n.placeOf(c.Validity)
+	if c.Type.Kind.HasOffsets() {
+		places[1], places[2] = n.placeOf(c.Offsets), n.placeOf(c.Data)
+	} else {
+		places[1], places[2] = n.placeOf(c.Values), place{}
+	}
+}
+
 // placeOf tells whether b is part of the copied segment or of its own.
-func (w *walker) placeOf(b []byte) place {
+func (n *Need) placeOf(b []byte) place {
 	p := place{data: b, length: int64(len(b))}
-	if len(b) == 0 || len(w.need.Data) == 0 || w.need.NumSegments != 1 {
+	if len(b) == 0 || len(n.Data) == 0 || n.NumSegments != 1 {
 		return p
 	}
-	off := int64(uintptr(unsafe.Pointer(&b[0]))) - int64(uintptr(unsafe.Pointer(&w.need.Data[0])))
-	if off >= 0 && off+p.length <= int64(len(w.need.Data)) {
+	off := int64(uintptr(unsafe.Pointer(&b[0]))) - int64(uintptr(unsafe.Pointer(&n.Data[0])))
+	if off >= 0 && off+p.length <= int64(len(n.Data)) {
 		p.inSeg, p.offset = true, off
 	}
 	return p

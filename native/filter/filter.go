@@ -23,10 +23,8 @@ type Condition struct {
 	test   test
 	// of range: disjoint and rising, both ends included
 	ranges []interval
-	// of equal: sorted bytewise
+	// of equal: sorted bytewise; of prefix: one
 	values [][]byte
-	// of prefix
-	prefix []byte
 }
 
 type interval struct{ lo, hi int64 }
@@ -98,7 +96,6 @@ func parse(name string, operands []string, t *schema.Type) (c Condition, err err
 			if c.test = prefix; len(c.values) != 1 {
 				return c, fmt.Errorf("%d prefixes", len(c.values))
 			}
-			c.prefix, c.values = c.values[0], nil
 		}
 		return c, nil
 	case "null":
@@ -177,10 +174,8 @@ func (f *Condition) Select(c *column.Column, sel []byte, s *Scratch) {
 	default:
 		f.selectRanges(c, sel, s)
 	}
-	if f.test != null && c.Validity != nil {
-		for i := range sel {
-			sel[i] &= c.Validity[i]
-		}
+	if f.test != null {
+		column.And(sel, c.Validity)
 	}
 	if n&7 != 0 {
 		sel[n>>3] &= 1<<(n&7) - 1
@@ -207,7 +202,7 @@ func (f *Condition) selectStrings(c *column.Column, sel []byte) {
 	offsets := column.View[int32](c.Offsets)[:c.Len+1]
 	switch {
 	case f.test == prefix:
-		f.eachString(c, offsets, sel, func(v []byte) bool { return bytes.HasPrefix(v, f.prefix) })
+		f.eachString(c, offsets, sel, func(v []byte) bool { return bytes.HasPrefix(v, f.values[0]) })
 	case len(f.values) == 1: // most are of another length
 		want := f.values[0]
 		from := offsets[0]

@@ -3,6 +3,8 @@ package pack
 import (
 	"math/bits"
 	"unsafe"
+
+	"github.com/quiverspark/quiver/native/column"
 )
 
 // Bit packing. Value i of a packed run takes the w bits from bit i*w, least
@@ -20,9 +22,7 @@ const (
 	guardLen = 8
 )
 
-type unsigned interface {
-	uint8 | uint16 | uint32 | uint64
-}
+type unsigned = column.Unsigned
 
 func packedLen(n int, w uint) int { return (n*int(w) + 7) >> 3 }
 

@@ -59,7 +59,7 @@ func (d *Decoder) SelectRange(kind schema.Kind, stored, validity []byte, n int, 
 	if err != nil {
 		return q.Selected, false, fmt.Errorf("pack: %w", err)
 	}
-	and(sel, validity)
+	column.And(sel, validity)
 	return q.Selected, ok, nil
 }
 
@@ -89,18 +89,8 @@ func (d *Decoder) SelectEqual(stored [3][]byte, validity []byte, n int, value, s
 	if r.err != nil {
 		return q.Selected, false, fmt.Errorf("pack: %w", r.err)
 	}
-	and(sel, validity)
+	column.And(sel, validity)
 	return q.Selected, ok, nil
-}
-
-// and clears the bits of sel that are not in mask (nil: all ones).
-func and(sel, mask []byte) {
-	if mask == nil {
-		return
-	}
-	for i := range sel {
-		sel[i] &= mask[i]
-	}
 }
 
 // selection is the state of one call. sel has a bit for each of n slots; blocks

@@ -7,13 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.quiverspark.nativelib.Native;
-import io.github.quiverspark.nativelib.NativeLoader;
 import io.github.quiverspark.read.Block;
 import io.github.quiverspark.read.ColumnarReader;
 import io.github.quiverspark.read.Projection;
 import io.github.quiverspark.read.ReadObserver;
 import io.github.quiverspark.read.RowReader;
+import io.github.quiverspark.testing.NativeTest;
 import io.github.quiverspark.testing.RandomRows;
 import io.github.quiverspark.testing.Schemas;
 import io.github.quiverspark.testing.Values;
@@ -41,8 +40,6 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.types.UTF8String;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -53,22 +50,12 @@ import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** Writers and readers over the native library, without a SparkContext. */
-class RoundTripTest {
+class RoundTripTest extends NativeTest {
   private static final String BATCH_SIZE = "spark.sql.inMemoryColumnarStorage.batchSize";
   private static final String MAX_BYTES = "spark.quiver.batch.maxBytes";
   private static final String CODEC = "spark.quiver.compression.codec";
 
   private final SQLConf conf = new SQLConf();
-
-  @BeforeAll
-  static void load() {
-    NativeLoader.load();
-  }
-
-  @AfterEach
-  void nativeMemoryIsBack() {
-    assertEquals(0, Native.nativeBytes());
-  }
 
   private static Seq<Attribute> attributes(StructType schema) {
     List<Attribute> out = new ArrayList<>();

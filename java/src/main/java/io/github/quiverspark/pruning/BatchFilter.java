@@ -2,8 +2,6 @@ package io.github.quiverspark.pruning;
 
 import io.github.quiverspark.WholePartition;
 import java.io.Serializable;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.NoSuchElementException;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
@@ -50,15 +48,7 @@ public final class BatchFilter {
   /** As the first; the listener (may be null) hears of each skipped batch. */
   public static Function2<Object, Iterator<CachedBatch>, Iterator<CachedBatch>> build(
       scala.collection.Seq<Expression> predicates, scala.collection.Seq<Attribute> cachedAttributes, Listener listener) {
-    PredicateTranslator translator = new PredicateTranslator(cachedAttributes);
-    List<BatchTest> tests = new ArrayList<>();
-    for (int i = 0; i < predicates.length(); i++) {
-      BatchTest test = translator.translate(predicates.apply(i), true);
-      if (test != null) {
-        tests.add(test);
-      }
-    }
-    return new Filter(tests.isEmpty() ? null : tests.size() == 1 ? tests.get(0) : new BatchTest.All(tests), listener);
+    return new Filter(PredicateTranslator.conjunction(predicates, cachedAttributes), listener);
   }
 
   private static final class Filter extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<CachedBatch>>

@@ -44,6 +44,19 @@ final class PredicateTranslator {
     this.columns = new Columns(cachedAttributes);
   }
 
+  /** The test for "some row may satisfy all of these"; null if every batch must be kept. */
+  static BatchTest conjunction(scala.collection.Seq<Expression> predicates, scala.collection.Seq<Attribute> cachedAttributes) {
+    PredicateTranslator translator = new PredicateTranslator(cachedAttributes);
+    List<BatchTest> tests = new ArrayList<>();
+    for (int i = 0; i < predicates.length(); i++) {
+      BatchTest test = translator.translate(predicates.apply(i), true);
+      if (test != null) {
+        tests.add(test);
+      }
+    }
+    return tests.isEmpty() ? null : tests.size() == 1 ? tests.get(0) : new BatchTest.All(tests);
+  }
+
   /** The test for "some row may make the expression {@code outcome}"; null if every batch must be kept. */
   BatchTest translate(Expression e, boolean outcome) {
     if (e instanceof Not) {

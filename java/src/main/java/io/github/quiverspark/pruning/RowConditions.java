@@ -41,12 +41,9 @@ public final class RowConditions {
       positions.putIfAbsent(projection[i], i);
     }
     RowConditions conditions = new RowConditions(positions);
-    PredicateTranslator translator = new PredicateTranslator(cached);
-    for (int i = 0; i < predicates.length(); i++) {
-      BatchTest test = translator.translate(predicates.apply(i), true);
-      if (test != null) {
-        test.addTo(conditions);
-      }
+    BatchTest all = PredicateTranslator.conjunction(predicates, cached);
+    if (all != null) {
+      all.addTo(conditions);
     }
     return conditions.text();
   }

@@ -4,14 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.quiverspark.StoredSchema;
-import io.github.quiverspark.nativelib.Native;
-import io.github.quiverspark.nativelib.NativeLoader;
 import io.github.quiverspark.pruning.TestRelation.Batch;
 import io.github.quiverspark.read.Block;
 import io.github.quiverspark.read.ColumnarReader;
 import io.github.quiverspark.read.Projection;
 import io.github.quiverspark.read.ReadObserver;
 import io.github.quiverspark.read.RowReader;
+import io.github.quiverspark.testing.NativeTest;
 import io.github.quiverspark.write.RowBatchWriter;
 import io.github.quiverspark.write.WriteSpec;
 import java.util.ArrayList;
@@ -28,26 +27,14 @@ import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import scala.collection.Iterator;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /** Rows are left out while batches are decoded, but none that satisfies the query's filter, by Spark's own evaluation of it. */
-class RowConditionsTest {
+class RowConditionsTest extends NativeTest {
   private static final int ROWS = 60;
-
-  @BeforeAll
-  static void load() {
-    NativeLoader.load();
-  }
-
-  @AfterEach
-  void nativeMemoryIsBack() {
-    assertEquals(0, Native.nativeBytes());
-  }
 
   private static Iterator<CachedBatch> encoded(Seq<Attribute> columns, Batch batch, String codec) {
     SQLConf conf = new SQLConf();
