@@ -47,6 +47,30 @@ def python_udf(t):
 
 
 @case()
+def chained_python_udfs(t):
+    """Python UDFs of both kinds over each other and over a union of cached tables, with a column that passes by. [SPARK-58241]"""
+    import pandas as pd
+    from pyspark.sql import functions as F
+
+    t.cache("c", lambda s: s.range(0, 1200, 1, 2).selectExpr("id", "concat('s', id % 50) s"))
+    length = F.udf(lambda s: len(s), "long")
+    twice = F.udf(lambda n: 2 * n, "long")
+
+    @F.pandas_udf("long")
+    def half(n: pd.Series) -> pd.Series:
+        return n // 2
+
+    def chain(df):
+        lengths = df.union(df).select("id", length("s").alias("n"))
+        return lengths.select("id", half(twice("n")).alias("a"), twice(half("n")).alias("b")).where("b % 4 = 0").limit(100_000)
+
+    for reading in t.readers():
+        with reading:
+            got, want = (chain(x.table("c")).collect() for x in (t.spark, t.raw))
+            assert want and sorted(got) == sorted(want)
+
+
+@case()
 def rdd_of_rows(t):
     """The RDD of a cached table, its Python rows and its persisted copies."""
     t.cache("c", lambda s: s.range(0, 2500, 1, 3).selectExpr("id", "concat('s', id) s", "map('k', id) m"))

@@ -4,11 +4,18 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.ColumnarRule;
 import org.apache.spark.sql.execution.SparkPlan;
 
-/** The planner rules of this package in the shape that sessions take them: placement before, fusion after columnar transitions. */
+/** The planner rules of this package in the shape that sessions take them: placement and input of Python before, fusion after columnar transitions. */
 public final class ScanRules extends ColumnarRule {
   @Override
   public Rule<SparkPlan> preColumnarTransitions() {
-    return new ScanPlacement();
+    ScanPlacement placement = new ScanPlacement();
+    PythonInput pythonInput = new PythonInput();
+    return new Rule<SparkPlan>() {
+      @Override
+      public SparkPlan apply(SparkPlan plan) {
+        return pythonInput.apply(placement.apply(plan));
+      }
+    };
   }
 
   @Override
