@@ -10,6 +10,8 @@
  * for wrong arguments, or, where not all is checked, other values; never another code, a buffer that cannot be read, or native memory that
  * is left. Built with AddressSanitizer, as the library is, so that a read or write beyond a buffer ends the process.
  *
+ * Every fifth round damages rows instead, and stores them: see rows.c.
+ *
  * Undamaged batches are held against what FILE says of their filters: just the rows that meet it, where these are a quarter or fewer, else
  * all. A made-up filter that is taken may leave out rows, but not change or move them.
  */
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "quiver.h"
+#include "hostile.h"
 
 struct ArrowArray {
   int64_t length, null_count, offset, n_buffers, n_children;
@@ -29,63 +31,33 @@ struct ArrowArray {
   void *private_data;
 };
 
-typedef struct {
-  uint8_t *data;
-  int32_t length;
-} bytes;
-
-/* What a way of reading has given. */
-typedef struct {
-  uint64_t hash;
-  int64_t kept;   /* rows that the filter has left */
-  uint64_t *each; /* reading rows: the hash of each, NULL for none */
-  int64_t rows, room;
-} answer;
-
-typedef struct {
-  bytes text, meets;
-  uint64_t answers[3];
-} filter;
-
-typedef struct {
-  int64_t rows, decoded_size;
-  int32_t columns, num_filters;
-  bytes schema, header, stats, checksums;
-  bytes *segments;
-  filter *filters; /* the first has no text: all rows meet it */
-  uint64_t *each_row;
-} batch;
-
-enum check { ALL, NOTHING, SEGMENTS, CHECKS };
-
-enum outcome { SAME, OTHER, CORRUPT_NAMED, LIMIT, REFUSED, OUTCOMES };
-
 #define MEMORY_LIMIT "memory.limit=134217728"
 
 static uint64_t state;
+static long damaged_batches;
 
-static uint64_t next_random(void) { /* splitmix64 */
+uint64_t next_random(void) { /* splitmix64 */
   uint64_t z = state += 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
   z = (z ^ z >> 27) * 0x94D049BB133111EBu;
   return z ^ z >> 31;
 }
 
-static int64_t below(int64_t n) { return (int64_t)(next_random() % (uint64_t)n); }
+int64_t below(int64_t n) { return (int64_t)(next_random() % (uint64_t)n); }
 
-static void give_up(const char *what, const quiver_error *e) {
+void give_up(const char *what, const quiver_error *e) {
   fprintf(stderr, "hostile: %s: %s\n", what, e == NULL ? "" : e->message);
   exit(3);
 }
 
-static void *reserve(size_t n) {
+void *reserve(size_t n) {
   void *p = malloc(n > 0 ? n : 1);
   if (p == NULL) give_up("malloc", NULL);
   return p;
 }
 
 /* A copy of its own allocation, so that reading beyond it is noticed. */
-static bytes copy(bytes b) {
+bytes copy(bytes b) {
   bytes c = {reserve((size_t)b.length), b.length};
   memcpy(c.data, b.data, (size_t)b.length);
   return c;
@@ -173,6 +145,13 @@ static int32_t read_vectors(int64_t decoder, const batch *b, answer *a, quiver_e
   return code;
 }
 
+static void append(bytes *b, const void *data, int64_t length) {
+  b->data = realloc(b->data, (size_t)(b->length + length + 1));
+  if (b->data == NULL) give_up("realloc", NULL);
+  memcpy(b->data + b->length, data, (size_t)length);
+  b->length += (int32_t)length;
+}
+
 static void add_row(answer *a, const uint8_t *row, int64_t length) {
   if (a->rows == a->room) {
     a->room = 2 * a->room + 256;
@@ -180,6 +159,11 @@ static void add_row(answer *a, const uint8_t *row, int64_t length) {
     if (a->each == NULL) give_up("realloc", NULL);
   }
   a->each[a->rows] = hash(0xCBF29CE484222325u, row, length);
+  if (a->bytes != NULL) {
+    append(a->bytes, row, length);
+    int64_t end = a->bytes->length;
+    append(a->ends, &end, 8);
+  }
   a->hash = hash(a->hash, &a->each[a->rows++], 8);
 }
 
@@ -230,7 +214,7 @@ static void fill(const batch *b, quiver_need *need) {
   }
 }
 
-static int32_t decode(int64_t decoder, const batch *b, enum check check, int read, answer *a, quiver_error *e) {
+int32_t decode(int64_t decoder, const batch *b, enum check check, int read, answer *a, quiver_error *e) {
   a->hash = 0xCBF29CE484222325u;
   a->kept = b->rows; /* Arrow columns are not filtered */
   a->rows = 0;
@@ -250,7 +234,7 @@ static int32_t decode(int64_t decoder, const batch *b, enum check check, int rea
 }
 
 /* A decoder for all columns; 0 where the filter is refused. */
-static int64_t open_decoder(const batch *b, bytes text, quiver_error *e) {
+int64_t open_decoder(const batch *b, bytes text, quiver_error *e) {
   int32_t *projection = reserve(4 * (size_t)b->columns);
   for (int32_t i = 0; i < b->columns; i++) projection[i] = i;
   e->code = QUIVER_OK;
@@ -260,8 +244,8 @@ static int64_t open_decoder(const batch *b, bytes text, quiver_error *e) {
   return decoder;
 }
 
-static void close_decoder(int64_t decoder) {
-  quiver_close(decoder);
+void close_handle(int64_t handle) {
+  quiver_close(handle);
   if (quiver_native_bytes() != 0) give_up("native memory is left", NULL);
 }
 
@@ -316,13 +300,13 @@ static void learn(batch *b) {
         give_up("a filter leaves other rows than it should", NULL);
       }
       free(a.each);
-      close_decoder(decoder);
+      close_handle(decoder);
     }
   }
 }
 
 /* Flips 1 to 8 bits, or overwrites a word with an extreme number, or cuts. */
-static void damage(bytes *b) {
+void damage(bytes *b) {
   static const uint64_t extremes[] = {0, 1, 0x7F, 0xFF, 0x7FFFFFFF, 0x80000000u, 0xFFFFFFFFu, INT64_MAX, 0x8000000000000000u, UINT64_MAX};
   if (b->length == 0) return;
   switch (below(8)) {
@@ -417,6 +401,7 @@ static batch copy_batch(const batch *good, int harm) {
   bad.segments = reserve(sizeof(bytes) * (size_t)good->columns);
   for (int32_t i = 0; i < good->columns; i++) bad.segments[i] = copy(good->segments[i]);
   if (!harm) return bad;
+  damaged_batches++;
   bytes *target = part_of(&bad);
   bytes whole = *target;
   damage(target);
@@ -443,7 +428,7 @@ static uint64_t answer_of(const batch *b, bytes text, int read) {
   if (a.kept < 0 || a.kept > b->rows || (read == QUIVER_READ_ROWS && a.kept != a.rows)) give_up("a wrong number of rows left", NULL);
   if (read == QUIVER_READ_ARROW && a.hash != b->filters[0].answers[read]) give_up("Arrow columns are filtered", NULL);
   free(a.each);
-  close_decoder(decoder);
+  close_handle(decoder);
   return a.hash;
 }
 
@@ -482,12 +467,12 @@ static enum outcome round_of(const batch *good) {
     batch bad = copy_batch(good, !strange || below(4));
     uint64_t right = own->answers[read];
     if (strange) {
-      close_decoder(decoder); /* so that what is left is seen */
+      close_handle(decoder); /* so that what is left is seen */
       right = answer_of(good, text, read);
       decoder = open_decoder(good, text, &e);
     }
     outcome = read_both(decoder, good, &bad, read, right);
-    close_decoder(decoder);
+    close_handle(decoder);
     free_copy(&bad);
   }
   if (strange) free(text.data);
@@ -508,11 +493,18 @@ int main(int argc, char **argv) {
   if (quiver_configure(limit, (int64_t)strlen(limit), &e) != QUIVER_OK) give_up("configure", &e);
   for (int i = 0; i < count; i++) {
     learn(&all[i]);
+    learn_rows(&all[i]);
     filters += all[i].num_filters - 1;
   }
   long outcomes[OUTCOMES] = {0};
-  for (long i = 0; i < rounds; i++) outcomes[round_of(&all[below(count)])]++;
-  printf("figures batches=%d filters=%d inputs=%ld named=%ld limit=%ld same=%ld other_values=%ld refused=%ld native_left=0\n", count,
-         filters, rounds, outcomes[CORRUPT_NAMED], outcomes[LIMIT], outcomes[SAME], outcomes[OTHER], outcomes[REFUSED]);
+  for (long i = 0; i < rounds; i++) {
+    const batch *good = &all[below(count)];
+    outcomes[i % 5 == 4 ? rows_round(good) : round_of(good)]++;
+  }
+  printf(
+      "figures batches=%d filters=%d inputs=%ld damaged_batches=%ld named=%ld limit=%ld same=%ld other_values=%ld refused=%ld stored=%ld "
+      "native_left=0\n",
+      count, filters, rounds, damaged_batches, outcomes[CORRUPT_NAMED], outcomes[LIMIT], outcomes[SAME], outcomes[OTHER], outcomes[REFUSED],
+      outcomes[STORED]);
   return 0;
 }
