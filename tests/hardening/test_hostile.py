@@ -46,7 +46,10 @@ CONDITIONS = {
     "boolean": [("range 1 1", lambda v: v), ("range 0 0", lambda v: not v), ("range", lambda v: False)],
     "byte": [_between(-128, -100), ("range -1 -1 10 100", lambda v: v == -1 or 10 <= v <= 100)],
     "short": [_between(-32768, -1), _between(30000, (1 << 63) - 1)],
-    "integer": [_between(-(1 << 63), -1), (f"range {' '.join(f'{i} {i}' for i in range(31, 3000, 93))}", lambda v: v in range(31, 3000, 93))],
+    "integer": [
+        _between(-(1 << 63), -1),
+        (f"range {' '.join(f'{i} {i}' for i in range(31, 3000, 93))}", lambda v: v in range(31, 3000, 93)),
+    ],
     "long": [_between(-(1 << 63), -1), _between(1000, 2000), _between((1 << 63) - 1, (1 << 63) - 1)],
     "float": [("range 0 0", lambda v: v == 0), (f"range {-(1 << 63)} -1", lambda v: v < 0)],
     "double": [(f"range {(1 << 63) - 1} {(1 << 63) - 1}", lambda v: v != v), ("range 0 0", lambda v: v == 0)],
@@ -122,4 +125,8 @@ def test_damage_under_address_sanitizer(tmp_path, full, figures):
     assert numbers["filters"] > 4 * count and numbers["refused"] > rounds * 0.05, numbers
     # with checksums nothing wrong is read (the program checks that); without, damage to values can give other values
     assert numbers["named"] > rounds * 0.4, numbers
-    figures(inputs=rounds, refused=numbers["refused"], named=numbers["named"], other_values=numbers["other_values"], native_left=0)
+    figures(
+        inputs=rounds,
+        native_left=0,
+        **{k: numbers[k] for k in ("damaged_batches", "named", "refused", "same", "stored", "limit", "other_values")},
+    )

@@ -22,9 +22,9 @@ def jcmd(spark, *command: str) -> str:
 
 
 def resident_bytes(spark) -> int:
-    """Resident memory of a JVM whose heap is pre-touched, less what Spark makes more of with every query until it has all: classes, compiled
-    code, and the stacks of its pools' threads, of which there are hundreds. What malloc was given back goes back to the system first. Left
-    are the heap, which does not grow, and what native code holds. Needs -XX:NativeMemoryTracking=summary."""
+    """Resident memory of a JVM whose heap is pre-touched, less what Spark makes more of with every query until it has all: classes, code,
+    and the stacks of its pools' threads, of which there are hundreds. What malloc was given back goes back to the system first. Left are
+    the heap, which does not grow, and what native code holds. Needs -XX:NativeMemoryTracking=summary."""
     jvm = spark.sparkContext._jvm
     jcmd(spark, "System.trim_native_heap")
     stacks = int(re.search(r"Thread \(reserved=\d+KB, committed=(\d+)KB", jcmd(spark, "VM.native_memory", "summary"))[1]) * 1024
