@@ -250,8 +250,8 @@ build/hardening/libquiver-asan.so: $(GO_SOURCES)
 	CGO_ENABLED=1 CGO_CFLAGS="-O1 -g $(JNI_INCLUDE)" \
 	  go build -asan -buildmode=c-shared -o $@ .
 
-build/hardening/hostile: tests/hardening/asan/hostile.c build/hardening/libquiver-asan.so
-	gcc -g -O1 -Wall -Wextra -Werror -fsanitize=address -Ijni $< -o $@ -L$(@D) -l:libquiver-asan.so -Wl,-rpath,'$$ORIGIN'
+build/hardening/hostile: $(wildcard tests/hardening/asan/*) build/hardening/libquiver-asan.so
+	gcc -g -O1 -Wall -Wextra -Werror -fsanitize=address -Ijni $(filter %.c,$^) -o $@ -L$(@D) -l:libquiver-asan.so -Wl,-rpath,'$$ORIGIN'
 
 .PHONY: audit
 audit: $(JAR) ## known vulnerabilities of what is linked, checksums, and that the jar needs no other

@@ -75,10 +75,10 @@ def figures(request):
 
 @pytest.fixture
 def spark_app(tmp_path):
-    """Runs an application of apps/ through spark-submit; the dictionary that it prints as FOUND."""
+    """Runs an application of apps/ through spark-submit; the dictionary that it prints as FOUND. file_format: "spark" for Spark's own."""
 
-    def run(name: str, *arguments, group=None, confs=None, timeout: int = 300) -> dict:
-        line = submit.command(group or Group(), "quiver", tmp_path, confs or {})
+    def run(name: str, *arguments, group=None, confs=None, timeout: int = 300, file_format: str = "quiver") -> dict:
+        line = submit.command(group or Group(), file_format, tmp_path, confs or {})
         line += [str(HERE / "apps" / name), *map(str, arguments)]
         env = {**submit.environment(), "PYTHONPATH": os.pathsep.join([str(HERE / "apps"), str(HERE.parent / "spark")])}
         done = subprocess.run(line, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=timeout)

@@ -115,6 +115,18 @@ def test_flight_recording(guest, java, tmp_path, full):
     assert int(samples[1]) + int(native[1]) > 0, summary
 
 
+def test_processor_time_recording(guest, java, tmp_path, full):
+    """From JDK 25 on JFR can sample by timers of processor time, whose SIGPROF comes on whatever a thread is doing, Go among it."""
+    if java.version < 25:
+        pytest.skip("this JDK cannot")
+    options = (f"-XX:StartFlightRecording=filename={tmp_path}/r.jfr,jdk.CPUTimeSample#enabled=true,jdk.CPUTimeSample#throttle=1ms",)
+    got = guest.run(java, "Guest", "work", 400 if full else 80, options=options, cwd=tmp_path)
+    assert got.figures["wrong"] == 0
+    line = [str(java.home / "bin" / "jfr"), "summary", str(tmp_path / "r.jfr")]
+    summary = subprocess.run(line, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert int(re.search(r"jdk\.CPUTimeSample\s+(\d+)", summary)[1]) > 10, summary
+
+
 def test_forks(guest, java, tmp_path, full, figures):
     got = guest.run(java, "Guest", "forks", 100 if full else 10, cwd=tmp_path).figures
     assert got["forks"] == 2 * (100 if full else 10)

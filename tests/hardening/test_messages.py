@@ -157,6 +157,8 @@ def test_words_of_the_table_are_in_the_sources(words):
     documented(TABLE, *words)
 
 
+NATIVE_LOADER_TEST = "java/src/test/java/io/github/quiverspark/nativelib/NativeLoaderTest.java"
+
 #: words of a row's message -> the test that provokes it
 PROVOKED = {
     "failed to map segment": "tests/hardening/test_messages.py: test_directory_that_forbids_execution",
@@ -166,6 +168,9 @@ PROVOKED = {
     "the copied library is damaged": "tests/spark/test_startup.py: test_library_that_was_changed",
     "it has ABI": "tests/hardening/test_messages.py: test_library_of_another_version",
     "is not libquiver": "tests/hardening/test_messages.py: test_library_that_is_none_of_ours",
+    "which is no file": f"{NATIVE_LOADER_TEST}: aNamedLibraryThatIsMissingIsAnErrorAndNothingElseIsTried",
+    "the file is damaged, or": f"{NATIVE_LOADER_TEST}: aNamedLibraryThatIsDamagedIsAnError",
+    "directories tried": f"{NATIVE_LOADER_TEST}: aDirectoryThatCannotBeWrittenIsNamed",
     "by another class loader": "tests/hardening/test_guest.py: test_two_class_loaders",
     "libjsig is preloaded": "tests/hardening/test_guest.py: test_preloaded_signal_chain",
     "compression.codec is": "tests/spark/test_startup.py: test_wrong_values",

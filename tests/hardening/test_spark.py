@@ -3,7 +3,8 @@
 import pytest
 from harness.groups import Group
 
-MIB = 1 << 20
+# bytes a relation; least squares over resident memory differ by about as much from run to run, with either format
+RELATION_MARGIN = 10_000
 
 
 @pytest.mark.long
@@ -40,13 +41,25 @@ def test_killed_tasks(spark_app, figures):
 
 @pytest.mark.long
 def test_relations_that_come_and_go(spark_app, figures):
-    """1,000 cached and dropped relations: less than 20 KB each, beside classes and code; Spark itself keeps some of every query."""
-    options = "-XX:+AlwaysPreTouch -Xms1g -XX:ReservedCodeCacheSize=128m"
+    """1,000 cached and dropped relations: resident memory grows by no more than with Spark's own format, and hardly.
+
+    What Spark makes more of until it has all (classes, code, threads) is not counted; a leaked batch would be 20 KB a relation, a leaked
+    encoder or decoder more."""
+    options = "-XX:+AlwaysPreTouch -Xms1g -XX:ReservedCodeCacheSize=128m -XX:NativeMemoryTracking=summary"
     confs = {"spark.driver.extraJavaOptions": options, "spark.sql.ui.retainedExecutions": "10", "spark.cleaner.periodicGC.interval": "10s"}
-    got = spark_app("relations.py", 1000, group=Group(memory="1g"), confs=confs, timeout=900)
-    assert got["wrong"] == 0 and got["native"] == 0
-    assert got["slope"] < 20_000, got
-    figures(relations=got["relations"], relation_slope=round(got["slope"]), wrong=got["wrong"], native_left=got["native"])
+    got, control = (
+        spark_app("relations.py", 1000, group=Group(memory="1g"), confs=confs, timeout=1200, file_format=which)
+        for which in ("quiver", "spark")
+    )
+    assert got["wrong"] == 0 and got["native"] == 0 and control["wrong"] == 0
+    assert got["slope"] < max(control["slope"], 0) + RELATION_MARGIN, (got, control)
+    figures(
+        relations=got["relations"],
+        relation_slope=round(got["slope"]),
+        relation_slope_of_spark=round(control["slope"]),
+        wrong=got["wrong"],
+        native_left=got["native"],
+    )
 
 
 @pytest.mark.long
@@ -60,7 +73,14 @@ def test_ten_times_the_heap(spark_app, figures):
 
 
 @pytest.mark.long
-def test_counted_sizes(spark_app):
-    """The block manager's count is within 10 % of the heap that the batches take: every codec, batches of 100 and of 10,000 rows."""
-    for case in spark_app("sizes.py", group=Group(memory="2g"), timeout=600)["cases"]:
-        assert abs(case["counted"] - case["freed"]) <= 0.1 * case["freed"], case
+def test_counted_sizes(spark_app, figures):
+    """The block manager's count is within 10 % of the heap that the batches take: every codec, batches of 100 and of 10,000 rows; and with
+    Spark's own format, which shows that the measurement is right. What G1's regions add to either is among the figures."""
+    worst = 0
+    for which in ("spark", "quiver"):
+        for case in spark_app("sizes.py", group=Group(memory="2g"), timeout=600, file_format=which)["cases"]:
+            off = abs(case["counted"] - case["live"]) / case["live"]
+            assert off <= 0.1, case
+            figures(**case)
+            worst = max(worst, off if which == "quiver" else 0)
+    figures(size_off_percent=round(100 * worst, 1))

@@ -1,9 +1,10 @@
-"""What the block manager counts for cached tables, beside the heap that is free once they are dropped.
+"""What the block manager counts for cached tables, beside the objects that are gone once they are dropped, and beside the heap in use that
+is then free.
 
-Not beside its growth: Spark keeps a megabyte of its own of every query, whether the table is there or not.
+Not beside what caching adds: Spark keeps a megabyte of its own of every query, whether the table is there or not.
 """
 
-from common import CODECS, found, heap_bytes, stored_memory
+from common import codecs, found, live_bytes, stored_memory, use, used_heap
 from pyspark import StorageLevel
 from pyspark.sql import SparkSession
 
@@ -16,14 +17,16 @@ cases = []
 # the first caching loads classes and compiles code that stay on the heap
 spark.range(0, 5000).selectExpr(*COLUMNS).cache().count()
 spark.catalog.clearCache()
-for codec in CODECS:
+for codec in codecs(spark):
     for rows_of_batch in (100, 10_000):
-        spark.conf.set("spark.quiver.compression.codec", codec)
+        use(spark, codec)
         spark.conf.set("spark.sql.inMemoryColumnarStorage.batchSize", rows_of_batch)
         df = spark.range(0, ROWS, 1, 4).selectExpr(*COLUMNS).persist(MEMORY)
         df.count()
-        counted, before = stored_memory(spark), heap_bytes(spark)
+        counted, used, live = stored_memory(spark), used_heap(spark), live_bytes(spark)
         df.unpersist(blocking=True)
-        cases.append({"codec": codec, "rows": rows_of_batch, "counted": counted, "freed": before - heap_bytes(spark)})
+        live -= live_bytes(spark)
+        used -= used_heap(spark)
+        cases.append({"codec": codec, "rows": rows_of_batch, "counted": counted, "live": live, "used": used})
 found(cases=cases)
 spark.stop()
