@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.execution.ColumnarRule;
 import org.apache.spark.sql.execution.SparkPlan;
 
-/** The planner rules of this package in the shape that sessions take them: placement and input of Python before, fusion after columnar transitions. */
+/** The planner rules of this package as sessions take them: placement and input of Python before columnar transitions, fusion after. */
 public final class ScanRules extends ColumnarRule {
   @Override
   public Rule<SparkPlan> preColumnarTransitions() {
