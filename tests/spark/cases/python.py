@@ -62,7 +62,7 @@ def chained_python_udfs(t):
 
     def chain(df):
         lengths = df.union(df).select("id", length("s").alias("n"))
-        return lengths.select("id", half(twice("n")).alias("a"), twice(half("n")).alias("b")).where("b % 4 = 0").limit(100_000)
+        return lengths.select("id", half(twice("n")).alias("a"), twice(half("n")).alias("b")).where("b = 2 and id % 2 = 0").limit(100_000)
 
     for reading in t.readers():
         with reading:
