@@ -33,8 +33,8 @@ public final class SettingsDocs {
       ## Settings of Spark that matter
 
       **`spark.sql.cache.serializer`**
-      Set by the plugin. Spark fixes it when the application starts: a later `spark.conf.set` is refused (`CANNOT_MODIFY_CONFIG`), and the
-      first relation that is cached pins its serializer. To use Quiver without the plugin, set it to
+      Set by the plugin. Spark fixes it when the application starts: a later `spark.conf.set` is refused (`CANNOT_MODIFY_STATIC_CONFIG`;
+      `CANNOT_MODIFY_CONFIG` before 4.1), and the first relation that is cached pins its serializer. To use Quiver without the plugin, set it to
       `io.github.quiverspark.QuiverCachedBatchSerializer` on the command line.
 
       **`spark.sql.extensions`**
