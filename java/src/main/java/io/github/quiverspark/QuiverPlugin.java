@@ -97,7 +97,7 @@ public final class QuiverPlugin implements SparkPlugin {
       return Collections.singletonMap(ACTIVE, "true");
     }
 
-    /** What is given to the builder of a session hides this value there, as when the configuration of an earlier application is used again. */
+    /** A session shows what its builder was given instead: the old value, if that was an earlier application's configuration. */
     private static void publish(SparkConf conf, Setting<String> output, String value) {
       String given = conf.get(output.key(), value);
       if (!given.equals(value)) {
