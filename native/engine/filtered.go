@@ -18,7 +18,8 @@ type rowFilter struct {
 	// filtering: the planned batch is filtered.
 	filtering bool
 	// pause is the number of batches to come that are not looked at, because
-	// conditions left many rows of a batch in; useless counts such batches in a row.
+	// conditions left many rows of a batch in; useless counts such batches in a row,
+	// as far as that makes the pause longer.
 	pause, useless int
 }
 
@@ -61,8 +62,11 @@ func (f *rowFilter) learn(kept, rows int64) (drop bool) {
 		f.useless = 0
 		return true
 	}
-	f.useless++
-	f.pause = min(1<<f.useless-1, maxPause)
+	if f.pause = 1<<(f.useless+1) - 1; f.pause < maxPause {
+		f.useless++ // but no further: a shift past the width of an int gives no pause at all
+	} else {
+		f.pause = maxPause
+	}
 	return false
 }
 

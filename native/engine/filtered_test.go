@@ -315,3 +315,24 @@ func TestWrongFilters(t *testing.T) {
 		}
 	}
 }
+
+// The pause must stay long, however many batches in a row conditions leave in.
+func TestPauseStaysLong(t *testing.T) {
+	var f rowFilter
+	for i, want := range []int{1, 3, 7, 15, 31} {
+		if f.learn(10, 10) || f.pause != want {
+			t.Fatalf("a pause of %d after %d batches, want %d", f.pause, i+1, want)
+		}
+	}
+	for i := range 1000 {
+		if f.learn(10, 10); f.pause != maxPause {
+			t.Fatalf("a pause of %d after %d batches", f.pause, i+6)
+		}
+	}
+	if !f.learn(1, 10) {
+		t.Fatal("rows are not dropped where few are left")
+	}
+	if f.learn(10, 10); f.pause != 1 {
+		t.Fatalf("a pause of %d after a batch that was of use", f.pause)
+	}
+}

@@ -4,6 +4,7 @@ import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import io.github.quiverspark.conf.QuiverBuild;
 import io.github.quiverspark.conf.QuiverSettings;
+import io.github.quiverspark.conf.Setting;
 import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.nativelib.NativeLoader;
 import io.github.quiverspark.write.WriteCounters;
@@ -81,19 +82,28 @@ public final class QuiverPlugin implements SparkPlugin {
       SparkConf conf = sc.conf();
       QuiverSettings.check(conf);
       InMemoryRelation$.MODULE$.clearSerializer();
-      conf.set(QuiverSettings.VERSION.key(), QuiverBuild.version());
+      publish(conf, QuiverSettings.VERSION, QuiverBuild.version());
       String reason = reasonAgainst(conf);
       if (reason != null) {
-        conf.set(QuiverSettings.STATUS.key(), "off: " + reason);
+        publish(conf, QuiverSettings.STATUS, QuiverSettings.OFF + reason);
         LOG.warn("Quiver {} is off, relations are cached in Spark's own format: {}", QuiverBuild.version(), reason);
         return Collections.singletonMap(ACTIVE, "false");
       }
       conf.set(SERIALIZER_KEY, QuiverCachedBatchSerializer.class.getName());
       conf.set(EXTENSIONS_KEY, withExtension(conf.get(EXTENSIONS_KEY, "")));
-      conf.set(QuiverSettings.STATUS.key(), "on");
+      publish(conf, QuiverSettings.STATUS, "on");
       // INFO is what spark-submit shows unless told otherwise; shells show warnings only, and there SET spark.quiver.status answers
       LOG.info("Quiver {} is on: relations are cached in Arrow format (codec {})", QuiverBuild.version(), QuiverSettings.CODEC.read(conf));
       return Collections.singletonMap(ACTIVE, "true");
+    }
+
+    /** A session shows what its builder was given instead: the old value, if that was an earlier application's configuration. */
+    private static void publish(SparkConf conf, Setting<String> output, String value) {
+      String given = conf.get(output.key(), value);
+      if (!given.equals(value)) {
+        LOG.warn("{} is set by Quiver, to '{}' now; leave it out of the configuration, which gives it as '{}'", output.key(), value, given);
+      }
+      conf.set(output.key(), value);
     }
 
     /** Spark remembers the first serializer of the process, also beyond the SparkContext that chose it; the next one may be without us. */

@@ -1,5 +1,6 @@
 package io.github.quiverspark;
 
+import io.github.quiverspark.conf.QuiverSettings;
 import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.nativelib.NativeLoader;
 import io.github.quiverspark.vector.VectorBuilder;
@@ -13,7 +14,7 @@ import scala.collection.Seq;
 
 /**
  * The schema of a cached relation in the form the native library takes it, and whether the library can store it. Made on the driver;
- * the verdict depends on the types only, so that writer and reader of a relation agree.
+ * the verdict depends on the types, and on what stays as it is for the whole application, so that writer and reader of a relation agree.
  */
 public final class StoredSchema {
   private static final int REMEMBERED = 256;
@@ -42,6 +43,10 @@ public final class StoredSchema {
 
   /** The schema of this struct. */
   public static StoredSchema of(StructType schema) {
+    String off = QuiverSettings.offFromTheStart();
+    if (off != null) {
+      return new StoredSchema(new byte[0], off); // not remembered: the next application of this JVM may be another
+    }
     synchronized (CACHE) {
       StoredSchema known = CACHE.get(schema);
       if (known == null) {

@@ -137,6 +137,32 @@ class QuiverPluginTest {
   }
 
   @Test
+  void offAlsoWithOurSerializerSetByHand() {
+    start("spark.quiver.enabled", "false", "spark.sql.cache.serializer", QuiverCachedBatchSerializer.class.getName());
+    assertTrue(set("spark.quiver.status").startsWith("off: spark.quiver.enabled is false"), set("spark.quiver.status"));
+    assertEquals("DefaultCachedBatch", batchClass());
+    spark.stop();
+    start("spark.plugins", "", "spark.quiver.enabled", "false",
+        "spark.sql.cache.serializer", QuiverCachedBatchSerializer.class.getName());
+    assertEquals("DefaultCachedBatch", batchClass());
+  }
+
+  /** As in a notebook: the configuration of the running application is changed, and a new one started with it. */
+  @Test
+  void offInAnApplicationWithTheConfigurationOfOneThatWasOn() {
+    start();
+    SparkConf conf = spark.sparkContext().getConf().set("spark.quiver.enabled", "false");
+    assertEquals("QuiverCachedBatch", batchClass());
+    spark.stop();
+    spark = SparkSession.builder().config(conf).getOrCreate();
+    assertTrue(spark.sparkContext().getConf().get("spark.quiver.status").startsWith("off: "));
+    assertEquals("DefaultCachedBatch", batchClass());
+    spark.stop();
+    spark = SparkSession.builder().config(conf.set("spark.quiver.enabled", "true")).getOrCreate();
+    assertEquals("QuiverCachedBatch", batchClass());
+  }
+
+  @Test
   void anotherSerializerOfTheUserStays() {
     start("spark.sql.cache.serializer", "org.apache.spark.sql.execution.columnar.DefaultCachedBatchSerializer");
     assertTrue(set("spark.quiver.status").contains("spark.sql.cache.serializer is set to org.apache"), set("spark.quiver.status"));

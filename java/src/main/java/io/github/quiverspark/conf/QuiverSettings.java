@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.SparkConf;
+import org.apache.spark.SparkEnv;
 import org.apache.spark.internal.config.ConfigBuilder;
 import org.apache.spark.internal.config.ConfigEntry;
 import org.apache.spark.internal.config.TypedConfigBuilder;
@@ -28,9 +29,13 @@ public final class QuiverSettings {
   /** What every key of ours starts with. */
   public static final String PREFIX = "spark.quiver.";
 
+  /** What the status of an application that does without Quiver starts with; the reason follows. */
+  public static final String OFF = "off: ";
+
   public static final Setting<Boolean> ENABLED = Setting.ofBoolean(PREFIX + "enabled", true, Scope.BOTH,
-      "Whether Quiver is used. False at start-up: the plugin leaves Spark's own cache format in place. False at run time: what is"
-          + " cached already stays readable and is read through Spark's own scan node; new relations are still stored by Quiver,"
+      "Whether Quiver is used. False at start-up: relations are cached in Spark's own format, even if the serializer was set by hand."
+          + " False at run time: what is cached already stays readable and is read through Spark's own scan node; new relations are still"
+          + " stored by Quiver,"
           + " because Spark fixes the cache serializer of an application when it first caches something.");
 
   public static final Setting<String> CODEC = Setting.ofChoice(PREFIX + "compression.codec", "pack",
@@ -100,6 +105,22 @@ public final class QuiverSettings {
   /** Whether the fused reader may be planned in this session. */
   public static boolean scanEnabled(SQLConf conf) {
     return ENABLED.read(conf) && SCAN_ENABLED.read(conf);
+  }
+
+  /**
+   * Why this application stores nothing in Quiver's format, although the serializer may be ours: it was set by hand, or came with the
+   * configuration of an application that had it. Null if nothing was decided against it when the application started. On the driver.
+   */
+  public static String offFromTheStart() {
+    SparkEnv env = SparkEnv.get();
+    if (env == null) {
+      return null;
+    }
+    String status = env.conf().get(STATUS.key(), "");
+    if (status.startsWith(OFF)) {
+      return status.substring(OFF.length());
+    }
+    return ENABLED.read(env.conf()) ? null : ENABLED.key() + " is false";
   }
 
   /** Whether aggregations may be answered from statistics in this session. */

@@ -33,9 +33,9 @@ public final class SettingsDocs {
       ## Settings of Spark that matter
 
       **`spark.sql.cache.serializer`**
-      Set by the plugin. Spark fixes it when the application starts: a later `spark.conf.set` is refused (`CANNOT_MODIFY_CONFIG`), and the
-      first relation that is cached pins its serializer. To use Quiver without the plugin, set it to
-      `io.github.quiverspark.QuiverCachedBatchSerializer` on the command line.
+      Set by the plugin. Spark fixes it when the application starts: a later `spark.conf.set` is refused (`CANNOT_MODIFY_STATIC_CONFIG`;
+      `CANNOT_MODIFY_CONFIG` before 4.1), and the first relation that is cached pins its serializer. To use Quiver without the plugin,
+      set it to `io.github.quiverspark.QuiverCachedBatchSerializer` on the command line.
 
       **`spark.sql.extensions`**
       The plugin adds `io.github.quiverspark.QuiverSessionExtension`, which puts Quiver's scan into plans. Without it, relations are read
