@@ -91,7 +91,7 @@ def flip_every_so_often(t, reader):
     level = StorageLevel(True, False, False, False)
     t.cache("c", lambda s: s.range(0, 100, 1, 2).selectExpr("id", "concat('s', id) s", "id % 7 k"), level=level)
     rdd = t.caches.rddId(t.cached["c"]._jdf)
-    files = sorted(Path(t.sc.getConf().get("spark.local.dir")).rglob(f"rdd_{rdd}_*"))
+    files = sorted(Path(t.sc.getConf().get("spark.local.dir")).rglob(f"rdd_{rdd}_*"), key=lambda f: f.name)
     assert [f.name for f in files] == [f"rdd_{rdd}_0", f"rdd_{rdd}_1"], files
     queries = ("select sum(id), count(s), max(s) from c", "select count(*) from c", "select sum(id) from c where k = 3 and id >= 10")
     right = [t.raw.sql(q).collect() for q in queries]
@@ -129,3 +129,36 @@ def flipped_bits_on_disk(t):
 @case(codecs=("pack",), group="kryo", quiver_only=True)
 def flipped_bits_on_disk_by_kryo(t):
     flip_every_so_often(t, "fused")
+
+
+@case(codecs=("pack",), group="main", quiver_only=True)
+def flipped_bits_in_compressed_blocks(t):
+    """PySpark compresses blocks on disk unless told otherwise; its streams have checksums, whose errors name the block, too."""
+    from pathlib import Path
+
+    from pyspark import StorageLevel
+
+    assert t.sc.getConf().get("spark.rdd.compress").lower() == "true"
+    t.conf("spark.sql.inMemoryColumnarStorage.batchSize", 500)
+    level = StorageLevel(True, False, False, False)
+    for reading in t.readers("row", "fused", aqe=(False,)):
+        with reading:
+            for tenth in range(5, 10):
+                df = t.spark.range(0, 20000, 1, 2).selectExpr("id", f"uuid() || {tenth} s").persist(level)
+                try:
+                    assert df.count() == 20000
+                    rdd = t.caches.rddId(df._jdf)
+                    (file,) = Path(t.sc.getConf().get("spark.local.dir")).rglob(f"rdd_{rdd}_1")
+                    bad = bytearray(file.read_bytes())
+                    # Spark opens the stream, and unpacks its first 32 KiB, before it knows of a partition
+                    assert len(bad) > 100_000, len(bad)
+                    bad[len(bad) * tenth // 10] ^= 16
+                    file.write_bytes(bad)
+                    try:
+                        got = df.selectExpr("max(s)").collect()
+                    except Exception as e:
+                        assert "CorruptBatchException" in str(e) and f"block rdd_{rdd}_1" in str(e), str(e)[:2000]
+                    else:
+                        raise AssertionError(f"{got} from a damaged block")
+                finally:
+                    df.unpersist(True)

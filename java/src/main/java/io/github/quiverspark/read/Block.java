@@ -2,7 +2,11 @@ package io.github.quiverspark.read;
 
 import com.esotericsoftware.kryo.KryoException;
 import io.github.quiverspark.CorruptBatchException;
+import io.github.quiverspark.write.RowBatchWriter;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.ObjectStreamException;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.function.Supplier;
 import org.apache.spark.Dependency;
 import org.apache.spark.OneToOneDependency;
@@ -15,6 +19,8 @@ import scala.collection.Seq;
 public final class Block {
   /** Where the batches do not come from a block. */
   public static final Block NONE = new Block("batches without a block");
+
+  private static final String WRITERS = RowBatchWriter.class.getPackage().getName() + ".";
 
   private final String name;
 
@@ -52,12 +58,34 @@ public final class Block {
     } catch (RuntimeException e) {
       throw named(e);
     } catch (Exception e) {
-      // Scala code throws checked exceptions undeclared: here of Java's object streams
-      if (e instanceof ObjectStreamException || e instanceof ClassNotFoundException) {
+      // Scala code throws checked exceptions undeclared: here of Java's object streams, and of the compression below them
+      if (e instanceof ObjectStreamException || e instanceof ClassNotFoundException || isOfStoredStream(e)) {
         throw broken(e);
       }
       throw e;
     }
+  }
+
+  /**
+   * Whether e comes from reading a stored stream (compressed blocks have checksums of their own, and fail with a plain IOException), not
+   * from computing batches that are not stored, whose input may fail in the same way.
+   */
+  private static boolean isOfStoredStream(Exception e) {
+    if (!(e instanceof IOException) || e instanceof InterruptedIOException || e instanceof ClosedByInterruptException) {
+      return false;
+    }
+    boolean deserializing = false;
+    for (StackTraceElement frame : e.getStackTrace()) {
+      String in = frame.getClassName();
+      if (in.startsWith(WRITERS)) {
+        return false;
+      }
+      if (in.equals(Block.class.getName())) {
+        break;
+      }
+      deserializing |= in.startsWith("org.apache.spark.serializer.DeserializationStream");
+    }
+    return deserializing;
   }
 
   private CorruptBatchException broken(Exception e) {
