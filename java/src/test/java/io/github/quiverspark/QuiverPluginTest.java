@@ -162,6 +162,20 @@ class QuiverPluginTest {
     assertEquals("QuiverCachedBatch", batchClass());
   }
 
+  /** The library is loaded once in a process, but each application has its own limit of native memory. */
+  @Test
+  void theMemoryLimitIsThatOfThisApplication() {
+    start();
+    assertEquals("QuiverCachedBatch", batchClass());
+    spark.stop();
+    start("spark.quiver.native.memoryLimit", "1k");
+    Exception e = assertThrows(Exception.class, this::batchClass);
+    assertTrue(e.getMessage().contains("native memory limit reached") && e.getMessage().contains("limit 1024"), e.getMessage());
+    spark.stop();
+    start();
+    assertEquals("QuiverCachedBatch", batchClass());
+  }
+
   @Test
   void anotherSerializerOfTheUserStays() {
     start("spark.sql.cache.serializer", "org.apache.spark.sql.execution.columnar.DefaultCachedBatchSerializer");

@@ -8,6 +8,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.lang.ref.WeakReference;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -45,6 +46,8 @@ public final class NativeLoader {
 
   private static volatile boolean loaded;
   private static QuiverException failure;
+  /** The settings that the library was told of last. */
+  private static volatile WeakReference<SparkConf> configured = new WeakReference<>(null);
 
   private NativeLoader() {}
 
@@ -54,13 +57,26 @@ public final class NativeLoader {
   }
 
   /**
-   * Loads the library if it is not loaded yet and tells it about this process (task threads, memory limit).
+   * Loads the library if it is not loaded yet and tells it about this process (task threads, memory limit); again when another
+   * SparkContext has been started in the process, whose settings may be others.
    *
    * @throws QuiverException naming what was tried, why it failed and what can be done; every later call throws the same
    */
   public static void load() {
     if (!loaded) {
       loadOnce();
+      return;
+    }
+    SparkEnv env = SparkEnv.get();
+    if (env != null && env.conf() != configured.get()) {
+      configure(env.conf());
+    }
+  }
+
+  private static synchronized void configure(SparkConf conf) {
+    if (conf != configured.get()) {
+      Native.configure(QuiverSettings.processOptions(conf, taskThreads(conf)));
+      configured = new WeakReference<>(conf);
     }
   }
 
@@ -229,8 +245,7 @@ public final class NativeLoader {
       LOG.warn("libquiver is '{}' but the jar of Quiver is {}", version, QuiverBuild.version());
     }
     SparkEnv env = SparkEnv.get();
-    SparkConf conf = env == null ? new SparkConf(false) : env.conf();
-    Native.configure(QuiverSettings.processOptions(conf, taskThreads(conf)));
+    configure(env == null ? new SparkConf(false) : env.conf());
     LOG.debug("loaded libquiver {}", version);
   }
 
