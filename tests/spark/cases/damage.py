@@ -157,7 +157,7 @@ def flipped_bits_in_compressed_blocks(t):
                     try:
                         got = df.selectExpr("max(s)").collect()
                     except Exception as e:
-                        assert "CorruptBatchException" in str(e) and f"block rdd_{rdd}_1" in str(e), str(e)[:2000]
+                        assert f"CorruptBatchException: block rdd_{rdd}_1: Stream is corrupted" in str(e), str(e)[:2000]
                     else:
                         raise AssertionError(f"{got} from a damaged block")
                 finally:
