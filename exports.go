@@ -278,7 +278,8 @@ func quiver_decode_plan(decoder C.int64_t, read C.int32_t, header *C.uint8_t, le
 			if err != nil {
 				return err
 			}
-			*out, *n = (*C.quiver_need)(h.PutNeeds(needs)), C.int64_t(len(needs))
+			h.PutNeeds(unsafe.Pointer(out), needs)
+			*n = C.int64_t(len(needs))
 			return nil
 		})
 	})
@@ -327,7 +328,7 @@ func quiver_next_rows(decoder, target, capacity C.int64_t, out *C.quiver_bytes, 
 				return err
 			}
 			*(*abi.Bytes)(unsafe.Pointer(out)) = abi.NewBytes(block)
-			*ends = (*C.int32_t)(unsafe.Pointer(unsafe.SliceData(room)))
+			abi.PutAddress(unsafe.Pointer(ends), room)
 			*n = C.int64_t(rows)
 			return nil
 		})
@@ -347,7 +348,10 @@ func quiver_decode_columns(decoder C.int64_t, array *C.struct_ArrowArray, sch *C
 				return err
 			}
 			defer rec.Release()
-			cdata.ExportArrowRecordBatch(rec, (*cdata.CArrowArray)(unsafe.Pointer(array)), (*cdata.CArrowSchema)(unsafe.Pointer(sch)))
+			arr, csch := (*cdata.CArrowArray)(unsafe.Pointer(array)), (*cdata.CArrowSchema)(unsafe.Pointer(sch))
+			abi.ClearPointers(arr)
+			abi.ClearPointers(csch)
+			cdata.ExportArrowRecordBatch(rec, arr, csch)
 			return nil
 		})
 	})

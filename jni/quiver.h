@@ -7,6 +7,7 @@
  *  - A handle (encoder or decoder) is used by one thread at a time. Handles are never reused.
  *  - Memory named "of the encoder/decoder" is valid until the next call with that handle.
  *  - Strings are passed with their length and need no terminating zero. JSON is UTF-8.
+ *  - What is passed to be filled need not be initialized, and is only read once it was filled.
  *  - Nothing is retained of what a caller passes once the call has returned.
  */
 #ifndef QUIVER_H

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -120,4 +121,65 @@ func goroutine(n ast.Node) token.Pos {
 		}
 	}
 	return token.NoPos
+}
+
+// Go ends the process for what it takes for a bad pointer in memory that it
+// stores a pointer to, C memory included; see address.
+func TestNoPointersAreStoredInMemoryOfC(t *testing.T) {
+	for _, v := range []any{Bytes{}, Batch{}, need{}, buffer{}, Vectors{}, Error{}} {
+		if path := pointerIn(reflect.TypeOf(v)); path != "" {
+			t.Errorf("%T%s is a pointer", v, path)
+		}
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "../../exports.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		pointers := map[string]bool{} // parameters that are pointers to pointers
+		for _, param := range f.Type.Params.List {
+			if outer, ok := param.Type.(*ast.StarExpr); ok {
+				if _, ok := outer.X.(*ast.StarExpr); ok {
+					for _, name := range param.Names {
+						pointers[name.Name] = true
+					}
+				}
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if a, ok := n.(*ast.AssignStmt); ok {
+				for _, to := range a.Lhs {
+					if star, ok := to.(*ast.StarExpr); ok {
+						if name, ok := star.X.(*ast.Ident); ok && pointers[name.Name] {
+							t.Errorf("%s stores a pointer", set.Position(a.Pos()))
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// pointerIn returns the path of a pointer within t, or nothing.
+func pointerIn(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if path := pointerIn(t.Field(i).Type); path != "" {
+				return "." + t.Field(i).Name + path
+			}
+		}
+		return ""
+	case reflect.Array:
+		return pointerIn(t.Elem())
+	case reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uintptr:
+		return ""
+	}
+	return " (" + t.String() + ")"
 }

@@ -7,9 +7,18 @@ import (
 	"github.com/quiverspark/quiver/native/memory"
 )
 
+// address is a pointer to C memory within C memory. It is no pointer to Go's
+// compiler: a store of one has the garbage collector, while it marks, look at
+// what was there before, and C memory that was never set, or held something
+// else, may hold what looks like an address in Go's heap. Where nothing is at
+// that address, Go ends the process ("found bad pointer in Go heap").
+type address uintptr
+
+func addressOf[T any](s []T) address { return address(unsafe.Pointer(unsafe.SliceData(s))) }
+
 // Bytes is a quiver_bytes.
 type Bytes struct {
-	Data   *byte
+	Data   address
 	Length int64
 }
 
@@ -18,7 +27,7 @@ type Batch struct {
 	Rows, DecodedSize int64
 	Header, Stats     Bytes
 	NumSegments       int64
-	Segments          *Bytes
+	Segments          address // of Bytes
 	Checksums         Bytes
 }
 
@@ -26,14 +35,14 @@ type Batch struct {
 type need struct {
 	FirstSegment, NumSegments int32
 	Length, Wanted            int64
-	Data                      *byte
+	Data                      address
 	Present                   int64
 }
 
 // buffer is a quiver_buffer.
 type buffer struct {
 	Source, Segment int32
-	Data            *byte
+	Data            address
 	Length          int64
 }
 
@@ -41,8 +50,7 @@ type buffer struct {
 type Vectors struct {
 	Rows, BytesRead, Nanos, Kept int64
 	NumNodes                     int64
-	Layout                       *int64
-	Buffers                      *buffer
+	Layout, Buffers              address
 }
 
 // SizeOfNeed and SizeOfBuffer are for the size assertions in exports.go.
@@ -52,7 +60,17 @@ const (
 )
 
 // NewBytes describes b, which lies in C memory.
-func NewBytes(b []byte) Bytes { return Bytes{unsafe.SliceData(b), int64(len(b))} }
+func NewBytes(b []byte) Bytes { return Bytes{addressOf(b), int64(len(b))} }
+
+// PutAddress puts the address of s, in C memory, into C memory.
+func PutAddress[T any](out unsafe.Pointer, s []T) { *(*address)(out) = addressOf(s) }
+
+// ClearPointers sets a struct of C's that code of others will store pointers in.
+func ClearPointers[T any](out *T) {
+	if out != nil {
+		clear(unsafe.Slice((*byte)(unsafe.Pointer(out)), unsafe.Sizeof(*out)))
+	}
+}
 
 // alloc returns n values of T in C memory of the handle, content arbitrary.
 func alloc[T any](a *memory.Arena, n int) []T {
@@ -75,20 +93,20 @@ func (h *Handle) PutBatch(out *Batch, b *engine.Batch) {
 		segments[i] = NewBytes(s)
 	}
 	*out = Batch{Rows: int64(b.Rows), DecodedSize: b.DecodedSize, Header: NewBytes(b.Header), Stats: NewBytes(b.Stats),
-		NumSegments: int64(len(segments)), Segments: unsafe.SliceData(segments),
+		NumSegments: int64(len(segments)), Segments: addressOf(segments),
 		Checksums: NewBytes(b.Checksums)}
 }
 
-// PutNeeds describes needs as an array of quiver_need and returns its address.
-func (h *Handle) PutNeeds(needs []engine.Need) unsafe.Pointer {
+// PutNeeds describes needs as an array of quiver_need and puts its address into out.
+func (h *Handle) PutNeeds(out unsafe.Pointer, needs []engine.Need) {
 	h.reset()
 	h.source = needs
 	h.needs = alloc[need](h.arena, len(needs))
 	for i, n := range needs {
 		h.needs[i] = need{FirstSegment: int32(n.FirstSegment), NumSegments: int32(n.NumSegments),
-			Length: n.Length, Wanted: int64(len(n.Data)), Data: unsafe.SliceData(n.Data)}
+			Length: n.Length, Wanted: int64(len(n.Data)), Data: addressOf(n.Data)}
 	}
-	return unsafe.Pointer(unsafe.SliceData(h.needs))
+	PutAddress(out, h.needs)
 }
 
 // TakePresent passes on what the caller has put into the needs.
@@ -104,10 +122,10 @@ func (h *Handle) PutVectors(out *Vectors, v *engine.Vectors) {
 	copy(layout, v.Layout)
 	buffers := alloc[buffer](h.arena, len(v.Buffers))
 	for i, b := range v.Buffers {
-		buffers[i] = buffer{Source: int32(b.Source), Segment: int32(b.Segment), Data: unsafe.SliceData(b.Data), Length: int64(len(b.Data))}
+		buffers[i] = buffer{Source: int32(b.Source), Segment: int32(b.Segment), Data: addressOf(b.Data), Length: int64(len(b.Data))}
 	}
 	*out = Vectors{Rows: v.Rows, BytesRead: v.BytesRead, Nanos: v.Nanos, Kept: v.Kept, NumNodes: int64(v.Nodes),
-		Layout: unsafe.SliceData(layout), Buffers: unsafe.SliceData(buffers)}
+		Layout: addressOf(layout), Buffers: addressOf(buffers)}
 }
 
 // PutStats puts what reading took into out.

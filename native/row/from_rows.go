@@ -102,7 +102,7 @@ func (p *FromRows) Columns(rows []byte, ends []int64, arena *memory.Arena) ([]*c
 	for r0 := 0; r0 < n && f == nil; r0 += blockRows {
 		block := ends[r0:min(r0+blockRows, n)]
 		for i, end := range block {
-			if size := end - start; size < int64(p.root.fixed) || end > int64(len(rows)) {
+			if end < start+int64(p.root.fixed) || end > int64(len(rows)) { // the difference of the two might overflow
 				return nil, &Error{Row: r0 + i, What: rowExtent(start, end, len(rows), p.root)}
 			}
 			p.starts[i], p.sizes[i] = int(start), int(end-start)

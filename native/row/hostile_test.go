@@ -89,7 +89,8 @@ func TestHostileRowsAreErrors(t *testing.T) {
 
 func TestRowEndsThatDoNotFitAreErrors(t *testing.T) {
 	rows := make([]byte, 64)
-	for _, ends := range [][]int64{{-16}, {16, 0}, {16, 8}, {16, 80}, {16, 1 << 62}, {-1 << 63, 16}, {32, 1 << 63 >> 1}} {
+	for _, ends := range [][]int64{{-16}, {16, 0}, {16, 8}, {16, 80}, {16, 1 << 62}, {-1 << 63, 16}, {16, -1 << 63}, {16, -1 << 63, 32},
+		{32, 1 << 63 >> 1}} {
 		if _, err := NewFromRows(parse(t, `"long"`)).Columns(rows, ends, newArena(t)); err == nil {
 			t.Errorf("ends %v are accepted", ends)
 		}

@@ -46,6 +46,14 @@ void give_up(const char *what, const quiver_error *e);
 void *reserve(size_t n);
 bytes copy(bytes b);
 void damage(bytes *b);
+
+/*
+ * What is in memory that the library is to fill, such as a struct on a stack that Go ran on before: addresses in Go's heap where there is
+ * nothing. The library must not look at them. (Go does, for a store of pointer type while it collects garbage, and ends the process.)
+ */
+void stale(void *out, size_t size);
+#define STALE(out) stale(&(out), sizeof(out))
+
 int64_t open_decoder(const batch *b, bytes text, quiver_error *e);
 void close_handle(int64_t handle);
 int32_t decode(int64_t decoder, const batch *b, enum check check, int read, answer *a, quiver_error *e);

@@ -27,6 +27,7 @@ static int32_t there_and_back(const batch *b, bytes rows, bytes ends, const char
   int64_t encoder = quiver_encoder_new(b->schema.data, b->schema.length, (char *)options, (int64_t)strlen(options), e);
   if (encoder == 0) give_up("no encoder", e);
   quiver_batch out;
+  STALE(out);
   int32_t code = quiver_encode_rows(encoder, rows.data, rows.length, (int64_t *)(void *)ends.data, ends.length / 8, &out, e);
   if (code == QUIVER_OK) {
     if (out.num_segments != b->columns || out.rows != ends.length / 8) give_up("rows are stored as something else", NULL);
