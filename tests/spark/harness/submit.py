@@ -40,9 +40,7 @@ def helper_jar() -> Path:
         classes = WORK / "harness-classes"
         shutil.rmtree(classes, ignore_errors=True)
         classes.mkdir(parents=True)
-        # Spark 3 runs on Java 8 and 11 as well
-        release = ["--release", "8"] if LINE.startswith("3.") else []
-        javac = ["javac", "-nowarn", "-proc:none", *release, "-d", str(classes), "-cp", f"{SPARK_HOME}/jars/*", *map(str, sources)]
+        javac = ["javac", "-nowarn", "-proc:none", "-d", str(classes), "-cp", f"{SPARK_HOME}/jars/*", *map(str, sources)]
         done = subprocess.run(javac, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)
