@@ -424,7 +424,7 @@ static batch copy_batch(const batch *good, int harm) {
   return bad;
 }
 
-static void free_copy(batch *b) {
+void free_parts(batch *b) {
   free(b->header.data);
   free(b->stats.data);
   free(b->checksums.data);
@@ -487,7 +487,7 @@ static enum outcome round_of(const batch *good) {
     }
     outcome = read_both(decoder, good, &bad, read, right);
     close_handle(decoder);
-    free_copy(&bad);
+    free_parts(&bad);
   }
   if (strange) free(text.data);
   return outcome;

@@ -46,6 +46,7 @@ void give_up(const char *what, const quiver_error *e);
 void *reserve(size_t n);
 bytes copy(bytes b);
 void damage(bytes *b);
+void free_parts(batch *b);
 
 /*
  * What is in memory that the library is to fill, such as a struct on a stack that Go ran on before: addresses in Go's heap where there is

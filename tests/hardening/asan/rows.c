@@ -46,11 +46,7 @@ static int32_t there_and_back(const batch *b, bytes rows, bytes ends, const char
     if (code != QUIVER_OK && code != QUIVER_MEMORY) give_up("what was stored cannot be read", e);
     if (code == QUIVER_OK && a->rows != stored.rows) give_up("not as many rows as were stored", NULL);
     close_handle(decoder);
-    free(stored.header.data);
-    free(stored.stats.data);
-    free(stored.checksums.data);
-    for (int32_t i = 0; i < b->columns; i++) free(stored.segments[i].data);
-    free(stored.segments);
+    free_parts(&stored);
   }
   if (encoder != 0) close_handle(encoder);
   return code;

@@ -1,5 +1,6 @@
 package io.github.quiverspark;
 
+import io.github.quiverspark.conf.QuiverBuild;
 import io.github.quiverspark.scan.ScanPlacement;
 import io.github.quiverspark.scan.ScanRules;
 import org.apache.spark.package$;
@@ -32,6 +33,6 @@ public final class QuiverSessionExtension extends AbstractFunction1<SparkSession
 
   /** Spark 3.5.0 and 3.5.1 have cache stages (SPARK-42101), but not yet the interface by which another scan can be in one. */
   static boolean stagesKnowSparksScanOnly(String sparkVersion) {
-    return sparkVersion.matches("3\\.5\\.[01]($|[^0-9].*)");
+    return QuiverBuild.isRelease(sparkVersion, "3.5.0", "3.5.1");
   }
 }

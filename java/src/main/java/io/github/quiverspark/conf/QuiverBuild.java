@@ -40,6 +40,21 @@ public final class QuiverBuild {
         + " (take quiver-spark-" + line(spark) + "_" + line(scala) + "-" + version() + ".jar)";
   }
 
+  /**
+   * Whether a version of Spark is one of the releases, or one of them with what a vendor has added, such as 3.5.1-amzn-0 for 3.5.1.
+   *
+   * @param spark the running Spark's version
+   * @param releases whole release numbers, such as 3.5.1
+   */
+  public static boolean isRelease(String spark, String... releases) {
+    for (String release : releases) {
+      if (spark.startsWith(release) && (spark.length() == release.length() || !Character.isDigit(spark.charAt(release.length())))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** Major and minor part of a version. */
   private static String line(String version) {
     String[] parts = version.split("[.-]", -1);

@@ -35,8 +35,7 @@ public final class QuiverSettings {
   public static final Setting<Boolean> ENABLED = Setting.ofBoolean(PREFIX + "enabled", true, Scope.BOTH,
       "Whether Quiver is used. False at start-up: relations are cached in Spark's own format, even if the serializer was set by hand."
           + " False at run time: what is cached already stays readable and is read through Spark's own scan node; new relations are still"
-          + " stored by Quiver,"
-          + " because Spark fixes the cache serializer of an application when it first caches something.");
+          + " stored by Quiver, because Spark fixes the cache serializer of an application when it first caches something.");
 
   public static final Setting<String> CODEC = Setting.ofChoice(PREFIX + "compression.codec", "pack",
       Arrays.asList("pack", "zstd", "lz4", "none"), Scope.RUN_TIME,

@@ -1,5 +1,6 @@
 package io.github.quiverspark.scan;
 
+import io.github.quiverspark.conf.QuiverBuild;
 import org.apache.spark.package$;
 import org.apache.spark.sql.catalyst.expressions.PythonUDF;
 import org.apache.spark.sql.catalyst.rules.Rule;
@@ -23,7 +24,7 @@ final class PythonInput extends Rule<SparkPlan> {
 
   /** Whether this release, with what a vendor may have added to its number, has the fault. */
   static boolean affected(String version) {
-    return version.matches("4\\.2\\.0([^0-9].*)?");
+    return QuiverBuild.isRelease(version, "4.2.0");
   }
 
   @Override
