@@ -4,11 +4,29 @@ package io.github.quiverspark;
 public class CorruptBatchException extends QuiverException {
   private static final long serialVersionUID = 1L;
 
+  private final boolean namesBlock;
+
   public CorruptBatchException(String message) {
     super(message);
+    this.namesBlock = false;
   }
 
   public CorruptBatchException(String message, Throwable cause) {
+    this(message, cause, false);
+  }
+
+  private CorruptBatchException(String message, Throwable cause, boolean namesBlock) {
     super(message, cause);
+    this.namesBlock = namesBlock;
+  }
+
+  /** What went wrong while this block was read, with its name in front. */
+  public static CorruptBatchException of(String block, Throwable cause) {
+    return new CorruptBatchException(block + ": " + cause.getMessage(), cause, true);
+  }
+
+  /** Whether the message says which block it was. */
+  public boolean namesBlock() {
+    return namesBlock;
   }
 }

@@ -6,6 +6,7 @@ import io.github.quiverspark.read.ColumnarReader;
 import io.github.quiverspark.read.Projection;
 import io.github.quiverspark.read.ReadObserver;
 import io.github.quiverspark.read.RowReader;
+import io.github.quiverspark.read.StoredBatches;
 import io.github.quiverspark.vector.Kind;
 import io.github.quiverspark.write.ColumnarBatchWriter;
 import io.github.quiverspark.write.RowBatchWriter;
@@ -179,12 +180,14 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
    * @param reuse as for {@link ColumnarReader}
    */
   public static RDD<ColumnarBatch> readColumnar(RDD<CachedBatch> input, Projection projection, ReadObserver observer, boolean reuse) {
-    return read(input, new ReadBatches(Block.cachedRdd(input), projection, observer, reuse), ColumnarBatch.class);
+    int cached = Block.cachedRdd(input);
+    return read(new StoredBatches(input, cached), new ReadBatches(cached, projection, observer, reuse), ColumnarBatch.class);
   }
 
   /** Reads a projection of Quiver's batches as UnsafeRows; the observer, which is shipped to the tasks, is told of each batch. */
   public static RDD<InternalRow> readRows(RDD<CachedBatch> input, Projection projection, ReadObserver observer) {
-    return read(input, new ReadRows(Block.cachedRdd(input), projection, observer), InternalRow.class);
+    int cached = Block.cachedRdd(input);
+    return read(new StoredBatches(input, cached), new ReadRows(cached, projection, observer), InternalRow.class);
   }
 
   // ---- helpers

@@ -2,6 +2,7 @@ package io.github.quiverspark.pruning;
 
 import io.github.quiverspark.CorruptBatchException;
 import io.github.quiverspark.read.Block;
+import io.github.quiverspark.read.StoredBatches;
 import java.io.Serializable;
 import java.util.Collections;
 import org.apache.spark.TaskContext;
@@ -90,8 +91,9 @@ public final class BatchAggregate implements Serializable {
    * @param seen counts the batches
    */
   public RDD<InternalRow> over(RDD<CachedBatch> batches, SQLMetric seen) {
-    return batches.mapPartitionsWithIndex(
-        new OfPartition(this, Block.cachedRdd(batches), seen), true, ClassTag$.MODULE$.apply(InternalRow.class));
+    int cached = Block.cachedRdd(batches);
+    return new StoredBatches(batches, cached)
+        .mapPartitionsWithIndex(new OfPartition(this, cached, seen), true, ClassTag$.MODULE$.apply(InternalRow.class));
   }
 
   private static final class OfPartition extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<InternalRow>>

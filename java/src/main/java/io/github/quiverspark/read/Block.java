@@ -3,7 +3,6 @@ package io.github.quiverspark.read;
 import com.esotericsoftware.kryo.KryoException;
 import io.github.quiverspark.CorruptBatchException;
 import io.github.quiverspark.write.RowBatchWriter;
-import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.io.ObjectStreamException;
 import java.nio.channels.ClosedByInterruptException;
@@ -46,17 +45,21 @@ public final class Block {
     return rdd.id();
   }
 
-  /** The exception to throw instead of e: one that names the block, if e says that stored bytes are wrong; otherwise e. */
+  /**
+   * The exception to throw instead of e: one that names the block, if e says that stored bytes are wrong and names none, as one does that
+   * comes from a relation below; otherwise e.
+   */
   RuntimeException named(RuntimeException e) {
-    return e instanceof CorruptBatchException || e instanceof KryoException ? broken(e) : e;
+    boolean named = e instanceof CorruptBatchException && ((CorruptBatchException) e).namesBlock();
+    return !named && (e instanceof CorruptBatchException || e instanceof KryoException) ? broken(e) : e;
   }
 
-  /** Reads a batch from Spark's iterator; what goes wrong with stored bytes names the block. */
+  /** Asks Spark's iterator for a batch, or for the iterator itself; what goes wrong with stored bytes names the block. */
   public <T> T reading(Supplier<T> input) {
     try {
       return input.get();
     } catch (RuntimeException e) {
-      throw named(e);
+      throw isOfStoredStream(e) ? broken(e) : named(e);
     } catch (Exception e) {
       // Scala code throws checked exceptions undeclared: here of Java's object streams, and of the compression below them
       if (e instanceof ObjectStreamException || e instanceof ClassNotFoundException || isOfStoredStream(e)) {
@@ -67,14 +70,16 @@ public final class Block {
   }
 
   /**
-   * Whether e comes from reading a stored stream (compressed blocks have checksums of their own, and fail with a plain IOException), not
-   * from computing batches that are not stored, whose input may fail in the same way.
+   * Whether e comes from reading this block's stored stream (compressed blocks have checksums of their own, and fail with a plain
+   * IOException; Kryo meets damage as an index out of bounds, too), not from computing batches that are not stored, whose input may be
+   * another block and fail in the same way.
    */
   private static boolean isOfStoredStream(Exception e) {
-    if (!(e instanceof IOException) || e instanceof InterruptedIOException || e instanceof ClosedByInterruptException) {
+    if (e instanceof InterruptedIOException || e instanceof ClosedByInterruptException) {
       return false;
     }
     boolean deserializing = false;
+    int cachedRdds = 0;
     for (StackTraceElement frame : e.getStackTrace()) {
       String in = frame.getClassName();
       if (in.startsWith(WRITERS)) {
@@ -83,13 +88,15 @@ public final class Block {
       if (in.equals(Block.class.getName())) {
         break;
       }
-      deserializing |= in.startsWith("org.apache.spark.serializer.DeserializationStream");
+      deserializing |= in.startsWith("org.apache.spark.serializer.");
+      // two where a block that the cached plan reads is being opened
+      cachedRdds += in.equals(RDD.class.getName()) && frame.getMethodName().equals("getOrCompute") ? 1 : 0;
     }
-    return deserializing;
+    return deserializing && cachedRdds <= 1;
   }
 
   private CorruptBatchException broken(Exception e) {
-    return new CorruptBatchException(name + ": " + e.getMessage(), e);
+    return CorruptBatchException.of(name, e);
   }
 
   @Override
