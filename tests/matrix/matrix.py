@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("QUIVER_CACHE") or ROOT / ".cache")
 RESULTS = Path(__file__).parent / "results.jsonl"
 #: what tests/tools/jdk.sh can fetch
-FETCHED = (8, 11)
+FETCHED = (8, 11, 21)
 PAGE = ROOT / "docs" / "compatibility.md"
 
 sys.path.insert(0, str(ROOT / "tests" / "spark"))

