@@ -4,8 +4,8 @@ usage: matrix.py run [--lines "3.5 4.1"] [--jdks "17 25"] [--select EXPRESSION] 
        matrix.py docs                                                             the tables of docs/compatibility.md
        matrix.py entries                                                          line and JDK pairs as JSON, for a workflow
 
-java/lines.tsv says which lines there are and on which JDKs they run. A JDK that this machine lacks is left out, and named. A run of
-the same line, JDK, architecture and selection takes the place of an earlier one.
+java/lines.tsv says which lines there are and on which JDKs they run. A JDK that this machine lacks is fetched, if tests/tools/jdk.sh
+has it, or else left out, and named. A run of the same line, JDK, architecture and selection takes the place of an earlier one.
 """
 
 import argparse
@@ -22,7 +22,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path(os.environ.get("QUIVER_CACHE") or ROOT / ".cache")
 RESULTS = Path(__file__).parent / "results.jsonl"
+#: what tests/tools/jdk.sh can fetch
+FETCHED = (8, 11, 21)
 PAGE = ROOT / "docs" / "compatibility.md"
 
 sys.path.insert(0, str(ROOT / "tests" / "spark"))
@@ -57,7 +60,12 @@ class Result:
     date: str
 
     def key(self) -> tuple:
-        return self.line, self.jdk.split(".")[0], self.arch, self.select
+        return self.line, major(self.jdk), self.arch, self.select
+
+
+def major(jdk: str) -> int:
+    """17 of 17.0.15, 8 of 1.8.0_372."""
+    return int(re.split(r"\D", jdk.removeprefix("1."))[0])
 
 
 def spark_lines() -> list[Line]:
@@ -73,17 +81,28 @@ def results() -> list[Result]:
 
 
 def jdks() -> dict[int, tuple[Path, str]]:
-    """Version -> home and full version of the JDKs here: JAVA_HOME, those beside it, and those that JAVA_HOME_<version>_<arch> name."""
+    """Version -> home and full version of the JDKs here.
+
+    JAVA_HOME, those beside it, those that JAVA_HOME_<version>_<arch> name, and those that were fetched.
+    """
     own = Path(os.environ["JAVA_HOME"]).resolve()
     homes = [own, *sorted(own.parent.iterdir())]
     homes += [Path(v) for k, v in os.environ.items() if re.fullmatch(r"JAVA_HOME_\d+_\w+", k)]
+    homes += sorted(CACHE.glob("jdk-*"))
     found: dict[int, tuple[Path, str]] = {}
     for home in homes:
         release = home / "release"
-        match = re.search(r'^JAVA_VERSION="((1\.8|\d+)[^"]*)"', release.read_text(), re.M) if release.exists() else None
+        match = re.search(r'^JAVA_VERSION="([^"]*)"', release.read_text(), re.M) if release.exists() else None
         if match and (home / "bin" / "java").exists():
-            found.setdefault(8 if match[2] == "1.8" else int(match[2]), (home, match[1]))
+            found.setdefault(major(match[1]), (home, match[1]))
     return found
+
+
+def jdk(version: int) -> tuple[Path, str] | None:
+    """Home and full version of a JDK, fetched if it is not here and can be."""
+    if version not in jdks() and version in FETCHED:
+        subprocess.run([ROOT / "tests" / "tools" / "jdk.sh", str(version)], check=False)
+    return jdks().get(version)
 
 
 def counts(report: Path) -> tuple[int, int, int]:
@@ -119,7 +138,6 @@ def run_one(line: Line, jdk: str, home: Path, select: str) -> Result:
 
 
 def run(wanted_lines: str, wanted_jdks: str, select: str) -> int:
-    here = jdks()
     bad = 0
     for line in spark_lines():
         if not line.tested or (wanted_lines and line.name not in wanted_lines.split()):
@@ -127,10 +145,11 @@ def run(wanted_lines: str, wanted_jdks: str, select: str) -> int:
         for version in line.jdks:
             if wanted_jdks and str(version) not in wanted_jdks.split():
                 continue
-            if version not in here:
+            here = jdk(version)
+            if here is None:
                 print(f"[matrix] Spark {line.name}: no JDK {version} on this machine, left out", flush=True)
                 continue
-            home, full = here[version]
+            home, full = here
             print(f"[matrix] Spark {line.name} ({line.release}) on JDK {full}", flush=True)
             result = run_one(line, full, home, select)
             print(f"[matrix] {result.passed} passed, {result.failed} failed, {result.skipped} skipped", flush=True)
@@ -160,7 +179,7 @@ def tables() -> dict[str, str]:
             counted = f"{r.passed} passed, {r.failed} failed, {r.skipped} skipped"
             tested.append([line.name, r.release, r.jdk, r.arch, lib, what, counted, r.date])
         for version in line.jdks:
-            if not any(int(r.jdk.removeprefix("1.").split(".")[0]) == version for r in of_line):
+            if not any(major(r.jdk) == version for r in of_line):
                 tested.append([line.name, line.release, str(version), "–", "–", "nothing yet", "–", "–"])
     not_there = [[", ".join(m.lines), f"`{m.cases.replace('|', chr(92) + '|')}`", m.reason] for m in missing.MISSING]
     return {

@@ -7,6 +7,7 @@
 #        tests/tools/fetch.sh zig                 the C compiler of release builds; prints its path
 #        tests/tools/fetch.sh comet [VERSION]     Comet's jar for Spark 4.1, which the benchmark compares with
 #        tests/tools/fetch.sh classpath [VERSION] a jar without classes that names the jars of that Spark, to compile against
+#        tests/tools/fetch.sh jdk 8|11|21         a Java runtime to run tests on, where the machine has none (tests/tools/jdk.sh)
 #        tests/tools/fetch.sh tpch SCALE [FILES]  TPC-H tables as Parquet, 2 files each unless told otherwise
 #
 # QUIVER_CACHE names another cache folder, which several clones may share. Everything is made under a temporary name and
@@ -113,6 +114,7 @@ case ${1:-} in
   classpath) fetch_classpath "${2:-4.3.0}" ;;
   zig) fetch_zig ;;
   comet) fetch_comet "${2:-1.2.0}" ;;
+  jdk) exec "$root/tests/tools/jdk.sh" "${2:?version}" ;;
   tpch) fetch_tpch "${2:?scale}" "${3:-2}" ;;
   *) sed -n '2,15p' "$0" >&2; exit 2 ;;
 esac

@@ -33,14 +33,17 @@ def quiver_arguments() -> list[str]:
 
 
 def helper_jar() -> Path:
-    """The Java side of the harness, compiled against the Spark under test when its sources have changed."""
+    """The Java side of the harness, compiled against the Spark under test when its sources have changed.
+
+    For Java 8 on every line, also those that need a newer one: what Spark 3.x on JDK 8 could not load does not compile anywhere.
+    """
     jar = WORK / "harness.jar"
     sources = sorted(_JAVA.rglob("*.java"))
-    if not jar.exists() or any(s.stat().st_mtime > jar.stat().st_mtime for s in sources):
+    if not jar.exists() or any(s.stat().st_mtime > jar.stat().st_mtime for s in [*sources, Path(__file__)]):
         classes = WORK / "harness-classes"
         shutil.rmtree(classes, ignore_errors=True)
         classes.mkdir(parents=True)
-        javac = ["javac", "-nowarn", "-proc:none", "-d", str(classes), "-cp", f"{SPARK_HOME}/jars/*", *map(str, sources)]
+        javac = ["javac", "--release", "8", "-nowarn", "-proc:none", "-d", str(classes), "-cp", f"{SPARK_HOME}/jars/*", *map(str, sources)]
         done = subprocess.run(javac, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr)

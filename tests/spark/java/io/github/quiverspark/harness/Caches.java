@@ -22,8 +22,8 @@ public final class Caches {
   private static List<InMemoryRelation> relations(Dataset<?> query) {
     List<InMemoryRelation> found = new ArrayList<>();
     for (LogicalPlan leaf : JavaConverters.seqAsJavaListConverter(query.queryExecution().withCachedData().collectLeaves()).asJava()) {
-      if (leaf instanceof InMemoryRelation relation) {
-        found.add(relation);
+      if (leaf instanceof InMemoryRelation) {
+        found.add((InMemoryRelation) leaf);
       }
     }
     return found;
@@ -69,35 +69,44 @@ public final class Caches {
   }
 
   /** What one stored batch is. */
-  private record Batch(String type, long rows, long decoded) {}
+  private static final class Batch {
+    final String type;
+    final long rows;
+    final long decoded;
+
+    /** Of the text that {@link #batches} makes in a task. */
+    Batch(String text) {
+      String[] parts = text.split(" ");
+      type = parts[0];
+      rows = Long.parseLong(parts[1]);
+      decoded = Long.parseLong(parts[2]);
+    }
+  }
 
   private static List<Batch> batches(Dataset<?> query) {
     List<Batch> all = new ArrayList<>();
     for (InMemoryRelation relation : relations(query)) {
       // results of tasks are strings: with Kryo's registrationRequired a class of the harness would be refused
-      List<String> texts = relation.cacheBuilder().cachedColumnBuffers().toJavaRDD()
-          .map(b -> b.getClass().getName() + " " + b.numRows() + " " + b.sizeInBytes()).collect();
-      for (String text : texts) {
-        String[] parts = text.split(" ");
-        all.add(new Batch(parts[0], Long.parseLong(parts[1]), Long.parseLong(parts[2])));
-      }
+      relation.cacheBuilder().cachedColumnBuffers().toJavaRDD()
+          .map(b -> b.getClass().getName() + " " + b.numRows() + " " + b.sizeInBytes()).collect()
+          .forEach(text -> all.add(new Batch(text)));
     }
     return all;
   }
 
   /** Class names of the stored batches. */
   public static String[] batchTypes(Dataset<?> query) {
-    return batches(query).stream().map(Batch::type).distinct().sorted().toArray(String[]::new);
+    return batches(query).stream().map(b -> b.type).distinct().sorted().toArray(String[]::new);
   }
 
   /** Rows of each stored batch. */
   public static long[] batchRows(Dataset<?> query) {
-    return batches(query).stream().mapToLong(Batch::rows).toArray();
+    return batches(query).stream().mapToLong(b -> b.rows).toArray();
   }
 
   /** Decoded bytes of each stored batch. */
   public static long[] batchBytes(Dataset<?> query) {
-    return batches(query).stream().mapToLong(Batch::decoded).toArray();
+    return batches(query).stream().mapToLong(b -> b.decoded).toArray();
   }
 
   /** For each stored batch of Quiver's, the bytes of its segments. */
@@ -137,29 +146,7 @@ public final class Caches {
    * @return number of batches changed
    */
   public static long damage(Dataset<?> query, String what, byte[] with) {
-    Damage damage = switch (what) {
-      case "truncate-segment" -> batch -> {
-        byte[][] segments = segments(batch);
-        segments[0] = Arrays.copyOf(segments[0], segments[0].length / 2);
-      };
-      case "drop-segments" -> batch -> set(batch, "segments", new byte[0][]);
-      case "flip-segments" -> batch -> {
-        for (byte[] segment : segments(batch)) {
-          for (int i = 0; i < segment.length; i += 7) {
-            segment[i] ^= (byte) 0xa5;
-          }
-        }
-      };
-      case "truncate-header" -> batch -> set(batch, "header", Arrays.copyOf(header(batch), 40));
-      case "flip-header" -> batch -> {
-        byte[] header = header(batch);
-        for (int i = 8; i < header.length; i += 5) {
-          header[i] ^= 0x5a;
-        }
-      };
-      case "replace-header" -> batch -> set(batch, "header", with);
-      default -> throw new IllegalArgumentException(what);
-    };
+    Damage damage = damage(what, with);
     long changed = 0;
     for (InMemoryRelation relation : relations(query)) {
       changed += relation.cacheBuilder().cachedColumnBuffers().toJavaRDD().map(batch -> {
@@ -168,6 +155,38 @@ public final class Caches {
       }).collect().size();
     }
     return changed;
+  }
+
+  private static Damage damage(String what, byte[] with) {
+    switch (what) {
+      case "truncate-segment":
+        return batch -> {
+          byte[][] segments = segments(batch);
+          segments[0] = Arrays.copyOf(segments[0], segments[0].length / 2);
+        };
+      case "drop-segments":
+        return batch -> set(batch, "segments", new byte[0][]);
+      case "flip-segments":
+        return batch -> {
+          for (byte[] segment : segments(batch)) {
+            flip(segment, 0, 7, 0xa5);
+          }
+        };
+      case "truncate-header":
+        return batch -> set(batch, "header", Arrays.copyOf(header(batch), 40));
+      case "flip-header":
+        return batch -> flip(header(batch), 8, 5, 0x5a);
+      case "replace-header":
+        return batch -> set(batch, "header", with);
+      default:
+        throw new IllegalArgumentException(what);
+    }
+  }
+
+  private static void flip(byte[] bytes, int from, int step, int bits) {
+    for (int i = from; i < bytes.length; i += step) {
+      bytes[i] ^= (byte) bits;
+    }
   }
 
   /** The message header of a relation's first batch. */

@@ -17,8 +17,8 @@ final class Canon {
   private Canon() {}
 
   static void write(DataOutputStream out, SpecializedGetters row, int i, DataType type) throws IOException {
-    if (type instanceof UserDefinedType<?> udt) {
-      write(out, row, i, udt.sqlType());
+    if (type instanceof UserDefinedType) {
+      write(out, row, i, ((UserDefinedType<?>) type).sqlType());
       return;
     }
     if (type instanceof NullType || row.isNullAt(i)) {
@@ -40,7 +40,8 @@ final class Canon {
       out.writeInt(Float.floatToRawIntBits(row.getFloat(i)));
     } else if (type instanceof DoubleType) {
       out.writeLong(Double.doubleToRawLongBits(row.getDouble(i)));
-    } else if (type instanceof DecimalType d) {
+    } else if (type instanceof DecimalType) {
+      DecimalType d = (DecimalType) type;
       Decimal value = row.getDecimal(i, d.precision(), d.scale());
       out.writeInt(value.toJavaBigDecimal().scale());
       bytes(out, value.toJavaBigDecimal().unscaledValue().toByteArray());
@@ -61,13 +62,15 @@ final class Canon {
       Object value = call(row, SpecializedGetters.class, "getVariant", i);
       bytes(out, (byte[]) call(value, value.getClass(), "getValue"));
       bytes(out, (byte[]) call(value, value.getClass(), "getMetadata"));
-    } else if (type instanceof ArrayType a) {
-      array(out, row.getArray(i), a.elementType());
-    } else if (type instanceof MapType m) {
+    } else if (type instanceof ArrayType) {
+      array(out, row.getArray(i), ((ArrayType) type).elementType());
+    } else if (type instanceof MapType) {
+      MapType m = (MapType) type;
       MapData map = row.getMap(i);
       array(out, map.keyArray(), m.keyType());
       array(out, map.valueArray(), m.valueType());
-    } else if (type instanceof StructType s) {
+    } else if (type instanceof StructType) {
+      StructType s = (StructType) type;
       struct(out, row.getStruct(i, s.length()), s);
     } else {
       throw new IllegalArgumentException("no canonical form for " + type);
@@ -125,8 +128,8 @@ final class Canon {
 
   /** A value for a person to read, cut if long; floating point with its bits. */
   static String text(SpecializedGetters row, int i, DataType type) {
-    if (type instanceof UserDefinedType<?> udt) {
-      return text(row, i, udt.sqlType());
+    if (type instanceof UserDefinedType) {
+      return text(row, i, ((UserDefinedType<?>) type).sqlType());
     }
     if (type instanceof NullType || row.isNullAt(i)) {
       return "null";
@@ -137,7 +140,8 @@ final class Canon {
     if (type instanceof DoubleType) {
       return row.getDouble(i) + "/" + Long.toHexString(Double.doubleToRawLongBits(row.getDouble(i)));
     }
-    if (type instanceof StructType s) {
+    if (type instanceof StructType) {
+      StructType s = (StructType) type;
       SpecializedGetters inner = row.getStruct(i, s.length());
       StringBuilder b = new StringBuilder("{");
       for (int k = 0; k < s.length(); k++) {
@@ -145,10 +149,11 @@ final class Canon {
       }
       return b.append('}').toString();
     }
-    if (type instanceof ArrayType a) {
-      return text(row.getArray(i), a.elementType());
+    if (type instanceof ArrayType) {
+      return text(row.getArray(i), ((ArrayType) type).elementType());
     }
-    if (type instanceof MapType m) {
+    if (type instanceof MapType) {
+      MapType m = (MapType) type;
       MapData map = row.getMap(i);
       return "keys " + text(map.keyArray(), m.keyType()) + " values " + text(map.valueArray(), m.valueType());
     }

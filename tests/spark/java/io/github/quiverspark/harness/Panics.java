@@ -2,7 +2,7 @@ package io.github.quiverspark.harness;
 
 import java.lang.reflect.InvocationTargetException;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
+import java.util.Collections;
 import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaSparkContext;
 
@@ -16,7 +16,7 @@ public final class Panics {
   /** Encodes one row with an injected failure of the given kind; what the task failed with. */
   public static String inTask(JavaSparkContext sc, String kind) {
     try {
-      sc.parallelize(List.of(1), 1).map(x -> encode(kind)).collect();
+      sc.parallelize(Collections.singletonList(1), 1).map(x -> encode(kind)).collect();
       return "no failure";
     } catch (Exception e) {
       if (e instanceof SparkException || e.getCause() != null) {
@@ -39,8 +39,8 @@ public final class Panics {
           .invoke(null, encoder, memory, 16L, memory + 32, 1, new long[2]);
       return encoder;
     } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof RuntimeException failure) {
-        throw failure;
+      if (e.getCause() instanceof RuntimeException) {
+        throw (RuntimeException) e.getCause();
       }
       throw e;
     } finally {

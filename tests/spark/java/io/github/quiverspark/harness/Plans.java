@@ -1,6 +1,7 @@
 package io.github.quiverspark.harness;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -20,7 +21,15 @@ public final class Plans {
   private Plans() {}
 
   /** A scan of a cached relation and the operators above it, nearest first (wrappers left out). */
-  private record Scan(SparkPlan node, List<SparkPlan> parents) {}
+  private static final class Scan {
+    final SparkPlan node;
+    final List<SparkPlan> parents;
+
+    Scan(SparkPlan node, List<SparkPlan> parents) {
+      this.node = node;
+      this.parents = parents;
+    }
+  }
 
   /**
    * How the scans of cached relations were read: {@code fused} (vectors, turned into rows by generated code right above the scan),
@@ -113,11 +122,11 @@ public final class Plans {
   }
 
   private static List<SparkPlan> children(SparkPlan plan) {
-    if (plan instanceof AdaptiveSparkPlanExec adaptive) {
-      return List.of(adaptive.executedPlan());
+    if (plan instanceof AdaptiveSparkPlanExec) {
+      return Collections.singletonList(((AdaptiveSparkPlanExec) plan).executedPlan());
     }
-    if (plan instanceof QueryStageExec stage) {
-      return List.of(stage.plan());
+    if (plan instanceof QueryStageExec) {
+      return Collections.singletonList(((QueryStageExec) plan).plan());
     }
     List<SparkPlan> all = new ArrayList<>(JavaConverters.seqAsJavaListConverter(plan.children()).asJava());
     plan.subqueries().foreach(all::add);

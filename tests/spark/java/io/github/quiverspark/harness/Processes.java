@@ -1,5 +1,6 @@
 package io.github.quiverspark.harness;
 
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -48,7 +49,9 @@ public final class Processes {
     boolean loaded = (boolean) nativeLoader.getMethod("isLoaded").invoke(null);
     Object bytes = loaded
         ? Class.forName("io.github.quiverspark.nativelib.Native", true, loader).getMethod("nativeBytes").invoke(null) : 0L;
-    return SparkEnv.get().executorId() + " " + ProcessHandle.current().pid() + " " + bytes;
+    // Java 8 has no other way to the process id: "id@host"
+    String process = ManagementFactory.getRuntimeMXBean().getName();
+    return SparkEnv.get().executorId() + " " + process.substring(0, process.indexOf('@')) + " " + bytes;
   }
 
   /** For each block of a cached relation, the executors that have it, separated by commas. */

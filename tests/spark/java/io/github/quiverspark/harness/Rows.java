@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.sql.Dataset;
@@ -23,8 +24,8 @@ public final class Rows {
    */
   public static long[][] digests(Dataset<Row> query) {
     StructType schema = query.schema();
-    return run(query, () -> query.queryExecution().toRdd().toJavaRDD().mapPartitions(rows -> List.of(digest(rows, schema)).iterator())
-        .collect()).toArray(new long[0][]);
+    return run(query, () -> query.queryExecution().toRdd().toJavaRDD()
+        .mapPartitions(rows -> Collections.singletonList(digest(rows, schema)).iterator()).collect()).toArray(new long[0][]);
   }
 
   /** A hash of each row, in the order of the result. */
@@ -33,7 +34,7 @@ public final class Rows {
     return run(query, () -> query.queryExecution().toRdd().toJavaRDD().mapPartitions(rows -> {
       List<Long> hashes = new ArrayList<>();
       while (rows.hasNext()) {
-        hashes.add(digest(List.of(rows.next()).iterator(), schema)[2]);
+        hashes.add(digest(Collections.singletonList(rows.next()).iterator(), schema)[2]);
       }
       return hashes.iterator();
     }).collect()).stream().mapToLong(Long::longValue).toArray();
@@ -75,8 +76,8 @@ public final class Rows {
       long h = hash(buffer.toByteArray());
       ordered = mix(ordered * 31 + h);
       unordered += h;
-      if (row instanceof UnsafeRow unsafe) {
-        bytes = mix(bytes * 31 + hash(unsafe.getBytes()));
+      if (row instanceof UnsafeRow) {
+        bytes = mix(bytes * 31 + hash(((UnsafeRow) row).getBytes()));
       }
       n++;
     }
