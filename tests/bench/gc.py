@@ -35,9 +35,12 @@ RELATIONS = {
     ),
 }
 HEAPS = ("2g", "4g")
+SMALL = "quiver, small batches"
 PHASES = ("build", "read, columns", "read, all rows")
 # region, allocation and pauses, each line with milliseconds since the epoch
 LOG = "-XX:+UseG1GC -Xlog:gc,gc+init,gc+region=trace:file={scratch}/gc.log:tm:filecount=0"
+# what every task and every result brings with it, whatever the format of the cache
+JOBS = re.compile(r"SerializerHelper|TorrentBroadcast|SparkPlan\.\S*getByteArrayRdd|ChunkedByteBuffer")
 EVENT = "jdk.ObjectAllocationOutsideTLAB"
 DEPTH = 24
 
@@ -87,20 +90,29 @@ def count(values: dict, log: list[str], spans: list[tuple[str, float, float]]) -
 
 def origins(jvm: runs.Jvm, recording: Path, spans: list[tuple[str, float, float]]) -> None:
     """Who allocated them, by phase."""
-    half = int(jvm.found["values"]["region"][:-1]) * runs.MIB // 2
+    values = jvm.found["values"]
+    half = int(values["region"][:-1]) * runs.MIB // 2
     tool = Path(jvm.java.System.getProperty("java.home")) / "bin" / "jfr"
     command = [tool, "print", "--json", "--stack-depth", str(DEPTH), "--events", EVENT, recording]
     events = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["recording"]["events"]
-    found: dict[str, collections.Counter] = collections.defaultdict(collections.Counter)
+    found: dict[str, collections.Counter] = {cell: collections.Counter() for cell, _, _ in spans}
+    jobs: collections.Counter = collections.Counter()
     for event in (e["values"] for e in events):
-        if event["allocationSize"] <= half:
-            continue
         stamp = time_ms(event["startTime"])
         cell = next((c for c, start, end in spans if start <= stamp <= end), None)
+        if event["allocationSize"] <= half or cell is None:
+            continue
         frames = (event["stackTrace"] or {}).get("frames", [])
         names = [f"{f['method']['type']['name'].split('/')[-1].split('.')[-1]}.{f['method']['name']}" for f in frames]
-        found[cell or "between"][" < ".join(names[:4])] += 1
-    jvm.found["values"]["origins"] = {cell: counter.most_common(3) for cell, counter in found.items()}
+        if JOBS.search(" ".join(names)):
+            jobs[cell] += 1
+        else:
+            found[cell][" < ".join(names[:4])] += 1
+    for cell, _, _ in spans:
+        values[f"{cell}/jobs"] = jobs[cell]
+        # a recording that missed some says so: the difference counts as the format's
+        values[f"{cell}/format"] = values[f"{cell}/humongous"] - jobs[cell]
+    values["origins"] = {cell: counter.most_common(3) for cell, counter in found.items() if counter}
 
 
 def time_ms(text: str) -> float:
@@ -112,16 +124,23 @@ def time_ms(text: str) -> float:
 
 def tables(results: dict[str, runs.Result]) -> list[str]:
     lines = [
-        "| relation | phase | heap, region | humongous objects: Spark's format | Quiver | pauses, ms: Spark's format | Quiver |",
+        "| relation | phase | heap, region | humongous objects of Spark's format | of Quiver | of Spark's jobs, in either | pauses, ms |",
         "|---|---|---|---:|---:|---:|---:|",
     ]
     for name in RELATIONS:
         for heap in HEAPS:
             pair = [results[f"{contender}, {heap}"].values for contender in ("spark", "quiver")]
             for phase in PHASES:
-                cells = [f"{v[f'{name}/{phase}/humongous']}" for v in pair] + [f"{v[f'{name}/{phase}/pauses']:.0f}" for v in pair]
+                cells = [f"{v[f'{name}/{phase}/format']}" for v in pair]
+                for key, form in (("jobs", "d"), ("pauses", ".0f")):
+                    cells.append(" / ".join(f"{v[f'{name}/{phase}/{key}']:{form}}" for v in pair))
                 lines.append(f"| {name} | {phase} | {heap}, {pair[0]['region']} | " + " | ".join(cells) + " |")
-    lines += ["", "Where they were allocated, the three that made most:", ""]
+    small = results[SMALL].values
+    for phase in PHASES:
+        cell = f"long strings/{phase}"
+        cells = f"{small[f'{cell}/format']} | {small[f'{cell}/jobs']} | {small[f'{cell}/pauses']:.0f}"
+        lines.append(f"| long strings, `spark.quiver.batch.maxBytes=256k` | {phase} | {HEAPS[0]}, {small['region']} | | {cells} |")
+    lines += ["", "Where those of the formats were allocated:", ""]
     for run, result in results.items():
         for cell, counted in result.values["origins"].items():
             lines += [f"- {run}, {cell}: " + "; ".join(f"{n} × `{where}`" for where, n in counted)]
@@ -130,4 +149,6 @@ def tables(results: dict[str, runs.Result]) -> list[str]:
 
 if __name__ == "__main__":
     each = [runs.Run(f"{contender}, {heap}", contender, memory=heap, java=LOG) for heap in HEAPS for contender in ("spark", "quiver")]
+    small = {"confs": {"spark.quiver.batch.maxBytes": "256k"}}
+    each.append(runs.Run(SMALL, "quiver", memory=HEAPS[0], java=LOG, options=small))
     runs.main("gc", each, measure, tables)

@@ -153,7 +153,9 @@ class Jvm:
         def collect() -> list:
             return self.spark.sql(sql).collect()
 
-        self.found["answers"][cell] = [str(row) for row in collect()]
+        # sums of doubles depend on their order
+        rows = [[f"{v:.9g}" if isinstance(v, float) else str(v) for v in row] for row in collect()]
+        self.found["answers"][cell] = [", ".join(row) for row in rows]
         self.time(cell, collect, warm, timed, cap)
 
     def live_heap(self) -> int:
