@@ -10,6 +10,7 @@ env: SPARK_HOME; BENCH_NICE, priority of what is timed, e.g. -15 (root only); BE
 import argparse
 import contextlib
 import json
+import math
 import os
 import platform
 import re
@@ -72,7 +73,7 @@ class Result:
         self.wall: dict[str, float] = {}
         self.cpu: dict[str, float] = {}
         self.values: dict[str, float] = {}
-        self.answers: dict[str, list[str]] = {}
+        self.answers: dict[str, list[list]] = {}
 
     def add(self, found: dict) -> None:
         for name in ("wall", "cpu"):
@@ -153,9 +154,7 @@ class Jvm:
         def collect() -> list:
             return self.spark.sql(sql).collect()
 
-        # sums of doubles depend on their order
-        rows = [[f"{v:.9g}" if isinstance(v, float) else str(v) for v in row] for row in collect()]
-        self.found["answers"][cell] = [", ".join(row) for row in rows]
+        self.found["answers"][cell] = [[v if isinstance(v, float) else str(v) for v in row] for row in collect()]
         self.time(cell, collect, warm, timed, cap)
 
     def live_heap(self) -> int:
@@ -223,17 +222,25 @@ def submit(script: Path, run: Run, jars: dict[str, Path], scratch: Path) -> dict
     return json.loads(out.read_text())
 
 
-def check_answers(results: dict[str, Result]) -> int:
-    """How many answers were compared; ends the program where two contenders differ."""
-    first: dict[str, tuple[str, list[str]]] = {}
-    compared = 0
+def same(one: list[list], other: list[list]) -> bool:
+    """Whether two answers are equal; sums of doubles depend on their order a little."""
+    if [len(row) for row in one] != [len(row) for row in other]:
+        return False
+    pairs = [pair for rows in zip(one, other, strict=True) for pair in zip(*rows, strict=True)]
+    return all(math.isclose(a, b, rel_tol=1e-9) if isinstance(a, float) and isinstance(b, float) else a == b for a, b in pairs)
+
+
+def compare_answers(results: dict[str, Result]) -> tuple[int, list[str]]:
+    """How many answers were compared, and what differs."""
+    first: dict[str, tuple[str, list[list]]] = {}
+    compared, wrong = 0, []
     for name, result in results.items():
         for cell, answer in result.answers.items():
             other, expected = first.setdefault(cell, (name, answer))
             compared += other != name
-            if answer != expected:
-                sys.exit(f"{cell}: {name} answers {answer[:3]}, {other} {expected[:3]}")
-    return compared
+            if not same(answer, expected):
+                wrong.append(f"{cell}: {name} answers {answer[:3]}, {other} {expected[:3]}")
+    return compared, wrong
 
 
 def write_section(document: Path, section: str, text: str) -> None:
@@ -276,14 +283,16 @@ def main(
                 found = submit(script, run, {"quiver": a.jar, "comet": a.comet}, Path(folder))
                 results[run.name].add(found)
                 loads += found["loads"]
-    compared = check_answers(results)
+    compared, wrong = compare_answers(results)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip() or "unknown"
     head = f"Commit {commit}, `make bench-{section}`, {platform.machine()} with {os.cpu_count()} cores"
     head += f", load average while timing {min(loads):.1f} to {max(loads):.1f}" if loads else ""
     head += f", {rounds} rounds" if rounds > 1 else ""
-    head += f", {compared} answers compared between contenders, all equal." if compared else "."
+    head += f", {compared} answers compared between contenders{'' if wrong else ', all equal'}." if compared else "."
     text = "\n".join([head, "", *tables(results), ""])
     print(text)
+    if wrong:
+        sys.exit("NOT EQUAL:\n" + "\n".join(wrong))
     if a.doc:
         write_section(a.doc, section, text)
 
