@@ -107,11 +107,14 @@ class Jvm:
         self.found: dict[str, dict] = {"wall": {}, "cpu": {}, "values": {}, "answers": {}}
         self.loads: list[float] = []
 
-    def time(self, cell: str, body: Callable[[], object], warm: int = 2, timed: int = 5, cap: float = 8) -> None:
-        """Medians of wall time and of process CPU time (all threads) in ms; a cell that has taken cap seconds stops after three times."""
+    def time(self, cell: str, body: Callable[[], object], warm: int = 2, timed: int = 5, cap: float = 8, settle: float = 0) -> None:
+        """Medians of wall time and of process CPU time (all threads) in ms, after `warm` times and `settle` seconds; a cell that has taken
+        cap seconds stops after three times."""
         wall, cpu = [], []
-        for _ in range(warm):
+        start = time.monotonic()
+        while warm > 0 or time.monotonic() < start + settle:
             body()
+            warm -= 1
         end = time.monotonic() + cap
         while len(wall) < timed and (len(wall) < min(3, timed) or time.monotonic() < end):
             used, start = self.bean.getProcessCpuTime(), time.monotonic()
@@ -147,7 +150,7 @@ class Jvm:
     def stored(self, rdd: int):
         return next(info for info in self.spark.sparkContext._jsc.sc().getRDDStorageInfo() if info.id() == rdd)
 
-    def query(self, cell: str, sql: str, warm: int = 3, timed: int = 7, cap: float = 8) -> None:
+    def query(self, cell: str, sql: str, warm: int = 3, timed: int = 7, cap: float = 8, settle: float = 0) -> None:
         """Times a query and keeps its answer, which all contenders must agree on."""
 
         # planned anew each time: a DataFrame that is collected again finds its shuffle files and skips their stage
@@ -155,7 +158,7 @@ class Jvm:
             return self.spark.sql(sql).collect()
 
         self.found["answers"][cell] = [[v if isinstance(v, float) else str(v) for v in row] for row in collect()]
-        self.time(cell, collect, warm, timed, cap)
+        self.time(cell, collect, warm, timed, cap, settle)
 
     def live_heap(self) -> int:
         """Bytes that survive a full collection."""
