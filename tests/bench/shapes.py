@@ -105,9 +105,9 @@ SHAPES = {
             "if(id % 50 = 0, null, if(id % 11 = 0, 1.75d, 0.0d)) airport",
         ],
         "sum(fare)",
-        "sum(vendor), max(unix_micros(pickup) - unix_micros(dropoff)), sum(passengers), sum(distance), sum(ratecode), sum(octet_length(stored)),"
-        " sum(pu), sum(do), sum(payment), sum(fare), sum(extra), sum(tax), sum(tip), sum(tolls), sum(improvement), sum(total),"
-        " sum(congestion), sum(airport)",
+        "sum(vendor), max(unix_micros(pickup) - unix_micros(dropoff)), sum(passengers), sum(distance), sum(ratecode),"
+        " sum(octet_length(stored)), sum(pu), sum(do), sum(payment), sum(fare), sum(extra), sum(tax), sum(tip), sum(tolls),"
+        " sum(improvement), sum(total), sum(congestion), sum(airport)",
     ),
     "web log": Shape(
         [
