@@ -335,6 +335,27 @@ bench-filters: fetch $(JAR) ## selective filters over rows in no order: Spark's 
 	  --conf spark.log.level=ERROR --jars $(JAR) --conf spark.plugins=io.github.quiverspark.QuiverPlugin \
 	  tests/bench/filters.py build/filters.json quiver 2>/dev/null
 
+# These take about as long as it says, and write their sections of docs/performance.md.
+measure = $(PYTHON) tests/bench/$(1).py --jar $(JAR) --doc docs/performance.md
+
+.PHONY: bench-tpch
+bench-tpch: fetch $(JAR) ## TPC-H 1, 3 and 6 over cached tables, Spark's format and Quiver; three minutes
+	@tests/tools/fetch.sh tpch 0.5 8
+	@BENCH_TPCH='$(QUIVER_CACHE)/tpch-0.5' $(call measure,tpch)
+
+.PHONY: bench-scaling
+bench-scaling: fetch $(JAR) ## one and two tasks; 0.2, 2 and 20 million rows: time by row, memory while reading; six minutes
+	@$(call measure,scaling)
+
+.PHONY: bench-gc
+bench-gc: fetch $(JAR) ## humongous objects of the G1 collector while building and reading; five minutes
+	@$(call measure,gc)
+
+.PHONY: bench-shapes
+bench-shapes: fetch $(JAR) ## skewed strings, wide decimals, small batches, nesting, nulls, public-like tables; Comet too; six minutes
+	@tests/tools/fetch.sh comet 1.2.0
+	@$(call measure,shapes) --comet '$(QUIVER_CACHE)/comet-spark-spark4.1_2.13-1.2.0.jar'
+
 .PHONY: clean
 clean: ## remove what was built (not the downloads)
 	rm -rf build dist java/*/target
