@@ -335,7 +335,7 @@ bench-filters: fetch $(JAR) ## selective filters over rows in no order: Spark's 
 	  --conf spark.log.level=ERROR --jars $(JAR) --conf spark.plugins=io.github.quiverspark.QuiverPlugin \
 	  tests/bench/filters.py build/filters.json quiver 2>/dev/null
 
-# These take about as long as it says, and write their sections of docs/performance.md.
+# Each takes about as long as it says where nothing else runs, and writes its section of docs/performance.md.
 measure = $(PYTHON) tests/bench/$(1).py --jar $(JAR) --doc docs/performance.md
 
 .PHONY: bench-tpch
