@@ -8,6 +8,7 @@
 # A qemu-aarch64-static or qemu-aarch64 that is installed is taken instead of Debian's.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
+source "$root/tests/tools/apt.sh"
 cache=${QUIVER_CACHE:-$root/.cache}
 python=${PYTHON:-python3}
 mkdir -p "$cache"
@@ -25,17 +26,14 @@ unpack() { # folder, package files
 
 fetch() {
   local tmp apt
-  if ! command -v apt-get >/dev/null; then
-    say "no apt-get here: run this on Debian 12, or the C ABI tests on an arm64 machine"
-    exit 1
-  fi
   tmp=$(mktemp -d "$cache/arm64.XXXXXX")
   # shellcheck disable=SC2064
   trap "rm -rf '$tmp'" EXIT
-  mkdir -p "$tmp"/apt/{state/lists/partial,cache/archives/partial} "$tmp/home/root" "$tmp/home/qemu"
-  : > "$tmp/apt/status"
-  apt=(apt-get -q -q -o Dir::State="$tmp/apt/state" -o Dir::Cache="$tmp/apt/cache" -o Dir::State::status="$tmp/apt/status"
-    -o Debug::NoLocking=1 -o APT::Sandbox::User=root -o APT::Install-Recommends=0)
+  if ! private_apt "$tmp/apt"; then
+    say "no apt-get here: run this on Debian 12, or the C ABI tests on an arm64 machine"
+    exit 1
+  fi
+  mkdir -p "$tmp/home/root" "$tmp/home/qemu"
   say "QEMU and Python for arm64 (about 60 MB, once) -> $dest"
   if [ -z "$(installed_qemu)" ]; then
     "${apt[@]}" update

