@@ -15,8 +15,9 @@ import platform
 import re
 from pathlib import Path
 
+import runs
+
 HERE = Path(__file__).parent
-BEGIN, END = "<!-- measured -->", "<!-- /measured -->"
 SPARK, QUIVER = "spark41-default", "quiver-pack"
 CODECS = ("none", "lz4", "zstd")
 
@@ -250,9 +251,7 @@ def main() -> None:
     ]
     text = "\n".join(lines)
     if a.doc:
-        document = a.doc.read_text()
-        before, rest = document.split(BEGIN)
-        a.doc.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+        runs.write_section(a.doc, "measured", f"{text}\n")
     else:
         print(text)
     if a.picture:
