@@ -70,6 +70,11 @@ def cancelled_while_building(t):
     t.sc.cancelJobGroup("slow build")
     thread.join(60)
     assert failures, "the job was not cancelled"
+    # the job is over before its tasks are; one that still gives its block up makes unpersist fail, in Spark
+    executors = t.sc._jsc.sc().statusTracker().getExecutorInfos
+    while any(e.numRunningTasks() for e in executors()):
+        assert time.monotonic() < deadline, "cancelled tasks still run"
+        time.sleep(0.05)
     if t.quiver:
         t.check_native_memory()
     df.unpersist(blocking=True)

@@ -180,14 +180,14 @@ public class QuiverCachedBatchSerializer extends LineSerializer {
    * @param reuse as for {@link ColumnarReader}
    */
   public static RDD<ColumnarBatch> readColumnar(RDD<CachedBatch> input, Projection projection, ReadObserver observer, boolean reuse) {
-    int cached = Block.cachedRdd(input);
-    return read(new StoredBatches(input, cached), new ReadBatches(cached, projection, observer, reuse), ColumnarBatch.class);
+    StoredBatches stored = new StoredBatches(input);
+    return read(stored, new ReadBatches(stored.cachedRdd(), projection, observer, reuse), ColumnarBatch.class);
   }
 
   /** Reads a projection of Quiver's batches as UnsafeRows; the observer, which is shipped to the tasks, is told of each batch. */
   public static RDD<InternalRow> readRows(RDD<CachedBatch> input, Projection projection, ReadObserver observer) {
-    int cached = Block.cachedRdd(input);
-    return read(new StoredBatches(input, cached), new ReadRows(cached, projection, observer), InternalRow.class);
+    StoredBatches stored = new StoredBatches(input);
+    return read(stored, new ReadRows(stored.cachedRdd(), projection, observer), InternalRow.class);
   }
 
   // ---- helpers

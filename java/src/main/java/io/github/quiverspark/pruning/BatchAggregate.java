@@ -91,9 +91,9 @@ public final class BatchAggregate implements Serializable {
    * @param seen counts the batches
    */
   public RDD<InternalRow> over(RDD<CachedBatch> batches, SQLMetric seen) {
-    int cached = Block.cachedRdd(batches);
-    return new StoredBatches(batches, cached)
-        .mapPartitionsWithIndex(new OfPartition(this, cached, seen), true, ClassTag$.MODULE$.apply(InternalRow.class));
+    StoredBatches stored = new StoredBatches(batches);
+    return stored.mapPartitionsWithIndex(
+        new OfPartition(this, stored.cachedRdd(), seen), true, ClassTag$.MODULE$.apply(InternalRow.class));
   }
 
   private static final class OfPartition extends AbstractFunction2<Object, Iterator<CachedBatch>, Iterator<InternalRow>>

@@ -1,12 +1,16 @@
 package io.github.quiverspark.read;
 
+import org.apache.spark.Dependency;
+import org.apache.spark.OneToOneDependency;
 import org.apache.spark.Partition;
 import org.apache.spark.Partitioner;
 import org.apache.spark.TaskContext;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.storage.StorageLevel;
 import scala.Option;
 import scala.collection.Iterator;
+import scala.collection.Seq;
 import scala.reflect.ClassTag$;
 
 /**
@@ -18,22 +22,23 @@ import scala.reflect.ClassTag$;
 public final class StoredBatches extends RDD<CachedBatch> {
   private static final long serialVersionUID = 1L;
 
-  private final int cached;
+  private final int cachedRdd;
 
-  /**
-   * Over batches, perhaps pruned, of the cached RDD with this id.
-   *
-   * @param cached as {@link Block#cachedRdd} finds it
-   */
-  public StoredBatches(RDD<CachedBatch> batches, int cached) {
+  /** Over the batches, perhaps pruned, of a cached RDD. On the driver. */
+  public StoredBatches(RDD<CachedBatch> batches) {
     super(batches, ClassTag$.MODULE$.apply(CachedBatch.class));
-    this.cached = cached;
+    this.cachedRdd = cachedRdd(batches);
+  }
+
+  /** Id of the cached RDD whose batches these are, as {@link Block#of} takes it. */
+  public int cachedRdd() {
+    return cachedRdd;
   }
 
   @Override
   public Iterator<CachedBatch> compute(Partition split, TaskContext context) {
     RDD<CachedBatch> batches = firstParent(elementClassTag());
-    return Block.of(cached, split.index()).reading(() -> batches.iterator(split, context));
+    return Block.of(cachedRdd, split.index()).reading(() -> batches.iterator(split, context));
   }
 
   @Override
@@ -44,5 +49,17 @@ public final class StoredBatches extends RDD<CachedBatch> {
   @Override
   public Option<Partitioner> partitioner() {
     return firstParent(elementClassTag()).partitioner();
+  }
+
+  private static int cachedRdd(RDD<?> batches) {
+    RDD<?> rdd = batches;
+    while (rdd.getStorageLevel().equals(StorageLevel.NONE())) {
+      Seq<? extends Dependency<?>> dependencies = rdd.dependencies();
+      if (dependencies.size() != 1 || !(dependencies.head() instanceof OneToOneDependency)) {
+        return batches.id();
+      }
+      rdd = dependencies.head().rdd();
+    }
+    return rdd.id();
   }
 }
