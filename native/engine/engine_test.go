@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -138,11 +139,11 @@ func feed(d *Decoder, read Read, b stored) error {
 	}
 	for i := range needs {
 		n := &needs[i]
-		done := 0
-		for _, seg := range b.segments[n.FirstSegment : n.FirstSegment+n.NumSegments] {
-			done += copy(n.Data[done:], seg)
-			n.Present += int64(len(seg))
+		stored := bytes.Join(b.segments[n.FirstSegment:n.FirstSegment+n.NumSegments], nil)
+		if len(stored) >= int(n.Skip) { // else they are not those of the header
+			copy(n.Data, stored[n.Skip:])
 		}
+		n.Present = int64(len(stored))
 	}
 	return nil
 }
