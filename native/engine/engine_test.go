@@ -546,8 +546,8 @@ func read(s *schema.Schema, p []int, b stored, how Read, mem memory.Allocator) e
 	return readFiltered(s, p, "", b, how, mem)
 }
 
-func readFiltered(s *schema.Schema, p []int, filter string, b stored, how Read, mem memory.Allocator) (err error) {
-	d, err := NewDecoder(s, p, mem)
+func readFiltered(s *schema.Schema, p []int, filter string, b stored, how Read, mem memory.Allocator, unread ...int) (err error) {
+	d, err := NewPartialDecoder(s, p, unread, mem)
 	if err != nil {
 		return err
 	}
