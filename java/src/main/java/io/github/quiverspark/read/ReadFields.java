@@ -72,10 +72,12 @@ public final class ReadFields implements Serializable {
     return paths;
   }
 
-  /** What is not a whole value of its type has the paths of its parts, or, if there are none, its own: only whether it is null is read. */
+  /** A struct of which no field is read is looked at for whether it is null. */
   private static void addPaths(String name, DataType full, DataType read, List<String> paths) {
-    int before = paths.size();
-    if (full instanceof StructType && read instanceof StructType && !full.equals(read)) {
+    if (full.equals(read)) {
+      paths.add(name);
+    } else if (full instanceof StructType) {
+      int before = paths.size();
       StructField[] fields = ((StructType) full).fields();
       for (int i = 0; i < fields.length; i++) {
         DataType type = ((StructType) read).fields()[i].dataType();
@@ -83,14 +85,14 @@ public final class ReadFields implements Serializable {
           addPaths(name + "." + fields[i].name(), fields[i].dataType(), type, paths);
         }
       }
-    } else if (full instanceof ArrayType && !full.equals(read)) {
+      if (paths.size() == before) {
+        paths.add("nulls of " + name);
+      }
+    } else if (full instanceof ArrayType) {
       addPaths(name + ".element", ((ArrayType) full).elementType(), ((ArrayType) read).elementType(), paths);
-    } else if (full instanceof MapType && !full.equals(read)) {
+    } else {
       paths.add(name + ".key");
       addPaths(name + ".value", ((MapType) full).valueType(), ((MapType) read).valueType(), paths);
-    }
-    if (paths.size() == before) {
-      paths.add(name);
     }
   }
 
