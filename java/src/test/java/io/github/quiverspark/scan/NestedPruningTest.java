@@ -1,5 +1,6 @@
 package io.github.quiverspark.scan;
 
+import static org.apache.spark.sql.functions.udaf;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
@@ -12,10 +13,19 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.apache.spark.api.java.function.MapFunction;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoder;
+import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.api.java.UDF1;
+import org.apache.spark.sql.execution.BaseSubqueryExec;
+import org.apache.spark.sql.execution.ExplainMode;
+import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec;
+import org.apache.spark.sql.expressions.Aggregator;
+import org.apache.spark.sql.types.DataTypes;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -159,12 +169,12 @@ class NestedPruningTest {
 
   private static List<QuiverScan> scans(Dataset<Row> df) {
     List<QuiverScan> scans = new ArrayList<>(QuiverScanTest.find(df, QuiverScan.class));
-    QuiverScanTest.find(df, org.apache.spark.sql.execution.SparkPlan.class).forEach(node -> {
+    QuiverScanTest.find(df, SparkPlan.class).forEach(node -> {
       scala.collection.Iterator<?> below = node.subqueries().iterator();
       while (below.hasNext()) {
         Object subquery = below.next();
-        if (subquery instanceof org.apache.spark.sql.execution.BaseSubqueryExec) {
-          scans.addAll(QuiverScanTest.find((org.apache.spark.sql.execution.SparkPlan) subquery, QuiverScan.class));
+        if (subquery instanceof BaseSubqueryExec) {
+          scans.addAll(QuiverScanTest.find((SparkPlan) subquery, QuiverScan.class));
         }
       }
     });
@@ -188,7 +198,7 @@ class NestedPruningTest {
     df.collectAsList();
     String plan = QuiverScanTest.explain(df);
     assertTrue(plan.contains("ReadFields: [l.element.p, s.b, s.c.x]"), plan);
-    String formatted = df.queryExecution().explainString(org.apache.spark.sql.execution.ExplainMode.fromString("formatted"));
+    String formatted = df.queryExecution().explainString(ExplainMode.fromString("formatted"));
     assertTrue(formatted.contains("ReadFields: [l.element.p, s.b, s.c.x]"), formatted);
   }
 
@@ -242,6 +252,82 @@ class NestedPruningTest {
 
   private static QuiverScan scanOf(String query) {
     return scans(spark.sql(query)).get(0);
+  }
+
+  /** Functions of the user's get what they would get without a cache, whether they take a field, a struct within one, or all of it. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void functionsGetWholeArguments(boolean adaptive) {
+    spark.conf().set(ADAPTIVE, adaptive);
+    spark.udf().register("negated", new Negated(), DataTypes.LongType);
+    spark.udf().register("text", new Text(), DataTypes.StringType);
+    spark.udf().register("total", udaf(new Total(), Encoders.LONG()));
+    for (String[] query : new String[][] {
+        {"select negated(s.c.x) from %s where negated(t.k) < 0", "[s.c.x, t.k]"},
+        {"select text(s.c) from %s where s.b is not null", "[s.b, s.c]"},
+        {"select text(s), s.b from %s", ""},
+        {"select t.k, total(t.t.u) from %s group by t.k", "[t.k, t.t.u]"}}) {
+      Dataset<Row> df = spark.sql(String.format(query[0], "cached"));
+      assertEquals(rows(spark.sql(String.format(query[0], "plain"))), rows(df));
+      assertEquals(query[1], pathsRead(df), query[0]);
+    }
+    assertEquals(spark.table("plain").map(new Text(), Encoders.STRING()).collectAsList(),
+        spark.table("cached").map(new Text(), Encoders.STRING()).collectAsList());
+  }
+
+  /** A function of a number. Classes, since lambdas of a test class do not always come back from their serial form. */
+  private static final class Negated implements UDF1<Long, Long> {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public Long call(Long x) {
+      return x == null ? null : -x;
+    }
+  }
+
+  /** A function of all of a struct. */
+  private static final class Text implements UDF1<Row, String>, MapFunction<Row, String> {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public String call(Row row) {
+      return String.valueOf(row);
+    }
+  }
+
+  /** A sum. */
+  public static final class Total extends Aggregator<Long, Long, Long> {
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public Long zero() {
+      return 0L;
+    }
+
+    @Override
+    public Long reduce(Long sum, Long value) {
+      return sum + value;
+    }
+
+    @Override
+    public Long merge(Long a, Long b) {
+      return a + b;
+    }
+
+    @Override
+    public Long finish(Long sum) {
+      return sum;
+    }
+
+    @Override
+    public Encoder<Long> bufferEncoder() {
+      return Encoders.LONG();
+    }
+
+    @Override
+    public Encoder<Long> outputEncoder() {
+      return Encoders.LONG();
+    }
   }
 
   @ParameterizedTest
