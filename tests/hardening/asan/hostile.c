@@ -254,7 +254,8 @@ int64_t open_decoder(const batch *b, bytes text, quiver_error *e) {
   int32_t *projection = reserve(4 * (size_t)b->columns);
   for (int32_t i = 0; i < b->columns; i++) projection[i] = i;
   e->code = QUIVER_OK;
-  int64_t decoder = quiver_decoder_new(b->schema.data, b->schema.length, projection, b->columns, NULL, 0, (char *)text.data, text.length, e);
+  int64_t decoder =
+      quiver_decoder_new(b->schema.data, b->schema.length, projection, b->columns, NULL, 0, (char *)text.data, text.length, e);
   free(projection);
   if (decoder == 0 && quiver_native_bytes() != 0) give_up("native memory is left by a decoder that was not made", NULL);
   return decoder;

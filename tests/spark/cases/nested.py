@@ -35,7 +35,8 @@ _QUERIES = (
     "select m['k'].w, m['n'].v, m[if(s.a > 100, 'k', 'n')].v from c",
     "select t.t.v.z, get(t.t.v, 0).z from c",
     "select e.b from c",
-    "select if(id % 2 = 0, s, null).b, case when id > 30 then s.c end.y, coalesce(s.c, named_struct('x', 1L, 'y', '1', 'd', null)).x from c",
+    "select if(id % 2 = 0, s, null).b, case when id > 30 then s.c end.y from c",
+    "select coalesce(s.c, named_struct('x', 1L, 'y', '1', 'd', null)).x from c",
     "select s.b, row_number() over (partition by t.k order by s.c.x, id) n, lag(s.a) over (order by id) g from c",
     "select s.b from c order by s.c.x desc, id limit 20",
     "select s.b from c where id < 300 union all select s.c.y from c where id > 900",
@@ -123,7 +124,8 @@ def fields_given_to_functions(t):
         with reading:
 
             def query(df):
-                return df.where("s.c.x > 2").select("id", plain("s.b", "s.c.x").alias("p"), struct("s.c").alias("q"), half("t.t.u").alias("h"))
+                fields = df.where("s.c.x > 2")
+                return fields.select("id", plain("s.b", "s.c.x").alias("p"), struct("s.c").alias("q"), half("t.t.u").alias("h"))
 
             got, want = (sorted(query(s.table("c")).collect()) for s in (t.spark, t.raw))
             assert got == want and got
