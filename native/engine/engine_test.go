@@ -139,7 +139,10 @@ func feed(d *Decoder, read Read, b stored) error {
 	}
 	for i := range needs {
 		n := &needs[i]
-		stored := bytes.Join(b.segments[n.FirstSegment:n.FirstSegment+n.NumSegments], nil)
+		stored := b.segments[n.FirstSegment]
+		if n.NumSegments > 1 {
+			stored = bytes.Join(b.segments[n.FirstSegment:n.FirstSegment+n.NumSegments], nil)
+		}
 		if len(stored) >= int(n.Skip) { // else they are not those of the header
 			copy(n.Data, stored[n.Skip:])
 		}

@@ -134,7 +134,7 @@ func checkPartial(t *testing.T, s *schema.Schema, rec arrow.RecordBatch, codec s
 	}
 }
 
-func encoded(t *testing.T, s *schema.Schema, rec arrow.RecordBatch, codec string, mem memory.Allocator) stored {
+func encoded(t testing.TB, s *schema.Schema, rec arrow.RecordBatch, codec string, mem memory.Allocator) stored {
 	t.Helper()
 	enc, err := NewEncoder(s, Options{Codec: codec, ZstdLevel: 1}, mem)
 	if err != nil {
@@ -385,5 +385,57 @@ func TestFieldsLeftOutOfAColumnOfSeveralSegments(t *testing.T) {
 	}
 	if mem.Live() != 0 {
 		t.Fatal("leak")
+	}
+}
+
+// BenchmarkDecodeOneFieldOfTwenty reads a struct of 20 fields whole, and without all but one of them.
+func BenchmarkDecodeOneFieldOfTwenty(b *testing.B) {
+	var fields []string
+	for i := range 20 {
+		fields = append(fields, []string{`"long"`, `"string"`, `"double"`, `"decimal(20,2)"`, `"integer"`}[i%5])
+	}
+	s := sparkSchema(b, structOf(fields...))
+	rec := randomRecord(rand.New(rand.NewPCG(16, 16)), s, 10000, 5)
+	defer rec.Release()
+	one := make([]int, 0, 19)
+	for i := range 19 {
+		one = append(one, 2+i)
+	}
+	for _, codec := range ipc.CodecNames() {
+		var mem memory.Checked
+		batch := encoded(b, s, rec, codec, &mem)
+		batch.checksums = nil
+		for name, unread := range map[string][]int{"whole": nil, "one": one} {
+			for how, read := range map[string]func(*Decoder) error{
+				"vectors": func(d *Decoder) error { _, err := d.Vectors(); return err },
+				"rows": func(d *Decoder) error {
+					if _, err := d.Rows(); err != nil {
+						return err
+					}
+					ends := make([]int32, 8192)
+					for {
+						if _, n, err := d.NextRows(256<<10, ends); n == 0 || err != nil {
+							return err
+						}
+					}
+				}} {
+				b.Run(fmt.Sprintf("%s/%s/%s", codec, how, name), func(b *testing.B) {
+					d, err := NewPartialDecoder(s, []int{0}, unread, &mem)
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer d.Close()
+					for b.Loop() {
+						if err := feed(d, map[string]Read{"vectors": ReadVectors, "rows": ReadRows}[how], batch); err != nil {
+							b.Fatal(err)
+						}
+						if err := read(d); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(d.stats.BytesRead), "stored-bytes/op")
+				})
+			}
+		}
 	}
 }
