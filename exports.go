@@ -231,17 +231,13 @@ func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.S
 
 //export quiver_decoder_new
 func quiver_decoder_new(json *C.uint8_t, length C.int64_t, projection *C.int32_t, n C.int64_t,
-	conditions *C.char, conditionsLength C.int64_t, e *C.quiver_error) (h C.int64_t) {
+	unread *C.int32_t, numUnread C.int64_t, conditions *C.char, conditionsLength C.int64_t, e *C.quiver_error) (h C.int64_t) {
 	guard(e, func() error {
 		s, err := schema.Cached(raw(json, length))
 		if err != nil {
 			return err
 		}
-		columns := make([]int, int(n))
-		for i, c := range unsafe.Slice((*int32)(unsafe.Pointer(projection)), int(n)) {
-			columns[i] = int(c)
-		}
-		dec, err := engine.NewDecoder(s, columns, &cmem.Default)
+		dec, err := engine.NewPartialDecoder(s, ints(projection, n), ints(unread, numUnread), &cmem.Default)
 		if err != nil {
 			return err
 		}
@@ -364,6 +360,15 @@ func quiver_close(h C.int64_t) {
 
 // raw views n bytes of the caller's memory.
 func raw(p *C.uint8_t, n C.int64_t) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n)) }
+
+// ints copies n numbers of the caller's.
+func ints(p *C.int32_t, n C.int64_t) []int {
+	out := make([]int, int(n))
+	for i, v := range unsafe.Slice((*int32)(unsafe.Pointer(p)), int(n)) {
+		out[i] = int(v)
+	}
+	return out
+}
 
 func text(p *C.char, n C.int64_t) string {
 	return strings.Clone(unsafe.String((*byte)(unsafe.Pointer(p)), int(n)))

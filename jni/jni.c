@@ -85,6 +85,18 @@ static uint8_t *copy_in(JNIEnv *env, jbyteArray array, int64_t *length) {
   return p;
 }
 
+/* A copy of a Java array's numbers in C memory, of none where it is null; NULL with an exception pending on failure. */
+static jint *copy_ints(JNIEnv *env, jintArray array, jsize *length) {
+  *length = array == NULL ? 0 : (*env)->GetArrayLength(env, array);
+  jint *p = malloc(((size_t)*length + 1) * sizeof(jint));
+  if (p == NULL) {
+    throw_new(env, "java/lang/OutOfMemoryError", "malloc");
+  } else if (array != NULL) {
+    (*env)->GetIntArrayRegion(env, array, 0, *length, p);
+  }
+  return p;
+}
+
 static char *copy_text(JNIEnv *env, jstring text, int64_t *length) {
   if (!given(env, text, "text")) return NULL;
   jsize units = (*env)->GetStringLength(env, text);
@@ -285,7 +297,7 @@ NATIVE(jlong, noopRelease)(JNIEnv *env, jclass cls) {
   return (jlong)(intptr_t)noop_release;
 }
 
-NATIVE(jlong, newDecoder)(JNIEnv *env, jclass cls, jbyteArray schema, jintArray projection, jbyteArray filter) {
+NATIVE(jlong, newDecoder)(JNIEnv *env, jclass cls, jbyteArray schema, jintArray projection, jintArray unread, jbyteArray filter) {
   (void)cls;
   quiver_error e;
   int64_t n, conditions_length = 0, handle = 0;
@@ -297,15 +309,14 @@ NATIVE(jlong, newDecoder)(JNIEnv *env, jclass cls, jbyteArray schema, jintArray 
     free(json);
     return 0;
   }
-  jsize columns = (*env)->GetArrayLength(env, projection);
-  jint *p = malloc(((size_t)columns + 1) * sizeof(jint));
-  if (p != NULL) {
-    (*env)->GetIntArrayRegion(env, projection, 0, columns, p);
-    handle = quiver_decoder_new(json, n, p, columns, (char *)conditions, conditions_length, &e);
+  jsize columns = 0, nodes = 0;
+  jint *p = copy_ints(env, projection, &columns);
+  jint *q = p == NULL ? NULL : copy_ints(env, unread, &nodes);
+  if (q != NULL) {
+    handle = quiver_decoder_new(json, n, p, columns, q, nodes, (char *)conditions, conditions_length, &e);
     if (handle == 0) throw_error(env, &e);
-  } else {
-    throw_new(env, "java/lang/OutOfMemoryError", "malloc");
   }
+  free(q);
   free(p);
   free(conditions);
   free(json);
@@ -314,7 +325,7 @@ NATIVE(jlong, newDecoder)(JNIEnv *env, jclass cls, jbyteArray schema, jintArray 
 
 /* Copies what is wanted of one column's segments, and counts what is there. */
 static int fill(JNIEnv *env, jobjectArray segments, quiver_need *need) {
-  int64_t done = 0;
+  int64_t done = 0, skip = need->skip;
   need->present = 0;
   for (int32_t i = 0; i < need->num_segments; i++) {
     jbyteArray a = (*env)->GetObjectArrayElement(env, segments, need->first_segment + i);
@@ -324,8 +335,10 @@ static int fill(JNIEnv *env, jobjectArray segments, quiver_need *need) {
       return 0;
     }
     int64_t length = (*env)->GetArrayLength(env, a);
-    int64_t part = need->wanted - done < length ? need->wanted - done : length;
-    if (part > 0) (*env)->GetByteArrayRegion(env, a, 0, (jsize)part, (jbyte *)need->data + done);
+    int64_t from = skip < length ? skip : length;
+    int64_t part = need->wanted - done < length - from ? need->wanted - done : length - from;
+    if (part > 0) (*env)->GetByteArrayRegion(env, a, (jsize)from, (jsize)part, (jbyte *)need->data + done);
+    skip -= from;
     done += part;
     need->present += length;
     (*env)->DeleteLocalRef(env, a);

@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#define QUIVER_ABI_VERSION 4
+#define QUIVER_ABI_VERSION 5
 
 struct ArrowArray; /* Arrow C Data Interface */
 struct ArrowSchema;
@@ -58,12 +58,13 @@ enum quiver_read {
   QUIVER_READ_ARROW = 2    /* quiver_decode_columns */
 };
 
-/* What of one projected column has to be at hand; memory of the decoder. */
+/* Bytes of one projected column that have to be at hand, of which a column may have several; memory of the decoder. */
 typedef struct {
   int32_t first_segment; /* index of the column's first segment */
   int32_t num_segments;  /* at least 1 */
   int64_t length;        /* bytes that these segments have together, by the header */
-  int64_t wanted;        /* how many leading bytes of them to copy to data */
+  int64_t skip;          /* how many of them come before those wanted */
+  int64_t wanted;        /* how many of the following ones to copy to data */
   uint8_t *data;         /* where to */
   int64_t present;       /* the caller puts the bytes that the segments really have here */
 } quiver_need;
@@ -79,7 +80,7 @@ typedef struct {
 /* Decoded columns for heap-backed vectors; memory of the decoder. */
 typedef struct {
   int64_t rows;
-  int64_t bytes_read; /* stored bytes of the projected columns */
+  int64_t bytes_read; /* stored bytes of the projected columns, without what is left out */
   int64_t nanos;      /* time spent decoding */
   int64_t kept;       /* rows that the decoder's filter has left */
   int64_t num_nodes;
@@ -123,9 +124,11 @@ int32_t quiver_encode_columns(int64_t encoder, struct ArrowArray *array, struct 
 /*
  * A decoder for n columns. filter, of conditions that rows have to meet (syntax: filter.Parse in native/filter), lets it leave out rows
  * that do not, but not all of these; NULL and length 0: none. Arrow columns are not filtered.
+ * unread, rising, are nodes of the projected columns, counted in pre-order as Arrow's field nodes, that are left out: fields of structs,
+ * which are decoded as Arrow's null type, one node whatever was below.
  */
-int64_t quiver_decoder_new(uint8_t *schema, int64_t schema_length, int32_t *projection, int64_t n, char *filter, int64_t filter_length,
-                           quiver_error *error);
+int64_t quiver_decoder_new(uint8_t *schema, int64_t schema_length, int32_t *projection, int64_t n, int32_t *unread, int64_t num_unread,
+                           char *filter, int64_t filter_length, quiver_error *error);
 
 /* QUIVER_OK, or QUIVER_CORRUPT where anything but the segments is not as it was encoded. */
 int32_t quiver_check_head(int64_t rows, int64_t columns, int64_t decoded_size, uint8_t *header, int64_t header_length, uint8_t *stats,

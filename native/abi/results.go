@@ -34,7 +34,7 @@ type Batch struct {
 // need is a quiver_need.
 type need struct {
 	FirstSegment, NumSegments int32
-	Length, Wanted            int64
+	Length, Skip, Wanted      int64
 	Data                      address
 	Present                   int64
 }
@@ -104,7 +104,7 @@ func (h *Handle) PutNeeds(out unsafe.Pointer, needs []engine.Need) {
 	h.needs = alloc[need](h.arena, len(needs))
 	for i, n := range needs {
 		h.needs[i] = need{FirstSegment: int32(n.FirstSegment), NumSegments: int32(n.NumSegments),
-			Length: n.Length, Wanted: int64(len(n.Data)), Data: addressOf(n.Data)}
+			Length: n.Length, Skip: n.Skip, Wanted: int64(len(n.Data)), Data: addressOf(n.Data)}
 	}
 	PutAddress(out, h.needs)
 }

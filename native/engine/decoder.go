@@ -26,20 +26,30 @@ const (
 	ReadArrow
 )
 
-// Need tells what of one projected column the decoder has to see.
+// Need tells of some bytes of one projected column that the decoder has to see.
+// A column has one, or more where fields of it are left out.
 type Need struct {
-	FirstSegment, NumSegments int
+	FirstSegment, NumSegments int    // the column's
 	Length                    int64  // bytes that these segments have together, by the header
-	Data                      []byte // where to copy their first len(Data) bytes
-	Present                   int64  // bytes that they really have, set by the caller
+	Skip                      int64  // bytes of them that come before those to copy
+	Data                      []byte // where to copy the next len(Data) bytes
+	Present                   int64  // bytes that the segments really have, set by the caller
+}
 
-	start int64 // offset of the column in the body
+// stretch is what a plan has for one projected column.
+type stretch struct {
+	start  int64 // offset of the column in the body
+	length int64 // stored bytes of it
+	needs  []Need
+	// inPlace: values are read from the segment, which is not copied as a whole.
+	inPlace bool
 }
 
 // Decoder decodes some columns of batches of one schema. It is used by one
 // goroutine at a time and keeps its scratch memory from batch to batch.
 type Decoder struct {
-	schema    *schema.Schema
+	schema *schema.Schema
+	// projected has void in the place of fields that are left out.
 	projected *schema.Schema
 	columns   []int // projection
 	alloc     memory.Allocator
@@ -57,7 +67,9 @@ type Decoder struct {
 	// planned: Plan succeeded and its result was not decoded yet.
 	planned bool
 	needs   []Need
-	cols    []*column.Column
+	// stretches[i] is of projected column i.
+	stretches []stretch
+	cols      []*column.Column
 	// places[i] tells, for the i-th buffer in pre-order of the projected columns
 	// (three a node), where the vector reader finds it; those of column i begin
 	// at placesAt[i].
@@ -79,7 +91,7 @@ type place struct {
 // ReadStats is what reading a batch took.
 type ReadStats struct {
 	Rows      int64
-	BytesRead int64 // stored bytes of the projected columns
+	BytesRead int64 // stored bytes of the projected columns, without what is left out
 	Nanos     int64
 	Kept      int64 // rows that the filter has left
 }
@@ -87,8 +99,18 @@ type ReadStats struct {
 // NewDecoder returns a decoder for the columns of s in projection, in that
 // order, that takes its scratch memory from a.
 func NewDecoder(s *schema.Schema, projection []int, a memory.Allocator) (*Decoder, error) {
+	return NewPartialDecoder(s, projection, nil, a)
+}
+
+// NewPartialDecoder is NewDecoder without the fields of structs that unread
+// lists; see [schema.Schema.Without], where s is the schema of the projection.
+// They are decoded as void: all null.
+func NewPartialDecoder(s *schema.Schema, projection, unread []int, a memory.Allocator) (*Decoder, error) {
 	p, err := s.Project(projection)
 	if err != nil {
+		return nil, err
+	}
+	if p, err = p.Without(unread); err != nil {
 		return nil, err
 	}
 	d := &Decoder{schema: s, projected: p, columns: projection, alloc: a,
@@ -99,8 +121,8 @@ func NewDecoder(s *schema.Schema, projection []int, a memory.Allocator) (*Decode
 		d.cols[i] = column.New(f.Type)
 		d.placesAt[i] = 3 * p.FirstNode[i]
 	}
-	d.places = make([]place, 3*p.FirstNode[len(projection)])
-	d.needs = make([]Need, len(projection))
+	d.places = make([]place, 3*p.NodeCount())
+	d.stretches = make([]stretch, len(projection))
 	return d, nil
 }
 
@@ -152,12 +174,13 @@ func (d *Decoder) Plan(read Read, header []byte, numSegments int, checksums []by
 	if d.codec, err = d.codecFor(head.Codec); err != nil {
 		return nil, err
 	}
-	for i, c := range d.columns {
-		if err := d.plan(&d.needs[i], c, numSegments); err != nil {
-			return nil, inColumn(err, c, s.Fields[c].Name)
+	d.needs = d.needs[:0]
+	for i := range d.columns {
+		if err := d.plan(i, numSegments); err != nil {
+			return nil, d.inColumn(i, err)
 		}
-		d.stats.BytesRead += d.needs[i].Length
 	}
+	d.shareNeeds()
 	d.planned = true
 	return d.needs, nil
 }
@@ -187,103 +210,12 @@ func (d *Decoder) codecFor(name string) (codec.Codec, error) {
 	return c, nil
 }
 
-func (d *Decoder) plan(n *Need, c, numSegments int) error {
-	start, end, err := d.bounds(c)
-	if err != nil {
-		return err
-	}
-	*n = Need{start: start, Length: end - start, FirstSegment: c, NumSegments: segmentsOf(end - start)}
-	if numSegments != len(d.schema.Fields) || n.NumSegments != 1 {
-		n.FirstSegment = 0
-		for i := range c { // some column is split: count what is before
-			start, end, err := d.bounds(i)
-			if err != nil {
-				return err
-			}
-			n.FirstSegment += segmentsOf(end - start)
-		}
-	}
-	if n.FirstSegment+n.NumSegments > numSegments {
-		return ipc.Corrupt("its segments are %d to %d, the batch has %d", n.FirstSegment, n.FirstSegment+n.NumSegments-1, numSegments)
-	}
-	wanted := n.Length
-	if d.read == ReadVectors && d.head.Codec == ipc.CodecNone && n.NumSegments == 1 && d.checksums == nil && !d.filtering {
-		if wanted, err = d.prefix(c, start); err != nil {
-			return err
-		}
-	}
-	n.Data = d.arena.Bytes(int(wanted))
-	return nil
-}
-
-// segmentsOf returns how many segments a column of that many stored bytes has.
-func segmentsOf(length int64) int { return max(1, int((length+MaxSegment-1)/MaxSegment)) }
-
-// bounds returns the body offsets at which column c starts and ends. Columns
-// without buffers start where the next one does.
-func (d *Decoder) bounds(c int) (start, end int64, err error) {
-	if start, err = d.columnStart(c); err != nil {
-		return 0, 0, err
-	}
-	if end, err = d.columnStart(c + 1); err != nil {
-		return 0, 0, err
-	}
-	if end < start {
-		return 0, 0, ipc.Corrupt("its stored bytes are from %d to %d", start, end)
-	}
-	return start, end, nil
-}
-
-func (d *Decoder) columnStart(c int) (int64, error) {
-	i := d.schema.FirstBuffer[c]
-	if i == d.head.NumBuffers() {
-		return d.head.BodyLength, nil
-	}
-	b, err := d.head.Buffer(i)
-	return b.Offset, err
-}
-
-// prefix returns how many leading bytes of an uncompressed column that starts
-// at start must be seen to expand and check it: validity bitmaps, booleans and
-// offsets, but no values behind the last of these.
-func (d *Decoder) prefix(c int, start int64) (need int64, err error) {
-	next := d.schema.FirstBuffer[c]
-	var walk func(t *schema.Type) error
-	walk = func(t *schema.Type) error {
-		for i := range t.Kind.NumBuffers() {
-			b, err := d.head.Buffer(next)
-			if err != nil {
-				return err
-			}
-			next++
-			if i == 0 || i == 1 && (t.Kind.HasOffsets() || t.Kind == schema.Bool) {
-				need = max(need, b.Offset+b.Length-start)
-			}
-		}
-		for _, f := range t.Children {
-			if err := walk(f.Type); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	err = walk(d.schema.Fields[c].Type)
-	_, end, _ := d.bounds(c)
-	return min(need, end-start), err
-}
-
 // decode fills d.cols and d.places from what the caller copied.
 func (d *Decoder) decode() error {
 	t0 := time.Now()
-	for i := range d.columns {
-		n := &d.needs[i]
-		if n.Present != n.Length {
-			return d.inColumn(i, ipc.Corrupt("its segments have %d bytes, the header says %d", n.Present, n.Length))
-		}
-		if d.checksums != nil {
-			if err := d.verify(n); err != nil {
-				return d.inColumn(i, err)
-			}
+	for i := range d.stretches {
+		if err := d.checkPresent(&d.stretches[i]); err != nil {
+			return d.inColumn(i, err)
 		}
 	}
 	if err := d.decodeColumns(); err != nil {
@@ -308,9 +240,9 @@ func (d *Decoder) decodeColumns() error {
 
 // decodeColumn decodes the i-th projected column.
 func (d *Decoder) decodeColumn(i int) error {
-	n, c := &d.needs[i], d.columns[i]
-	w := walker{d: d, need: n, node: d.schema.FirstNode[c], buffer: d.schema.FirstBuffer[c], end: n.start, place: d.placesAt[i]}
-	if err := w.column(d.cols[i], d.head.Rows); err != nil {
+	s, c := &d.stretches[i], d.columns[i]
+	w := walker{d: d, stretch: s, node: d.schema.FirstNode[c], buffer: d.schema.FirstBuffer[c], end: s.start, place: d.placesAt[i]}
+	if err := w.column(d.cols[i], d.schema.Fields[c].Type, d.head.Rows); err != nil {
 		return d.inColumn(i, err)
 	}
 	return nil

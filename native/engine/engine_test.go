@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -138,11 +139,14 @@ func feed(d *Decoder, read Read, b stored) error {
 	}
 	for i := range needs {
 		n := &needs[i]
-		done := 0
-		for _, seg := range b.segments[n.FirstSegment : n.FirstSegment+n.NumSegments] {
-			done += copy(n.Data[done:], seg)
-			n.Present += int64(len(seg))
+		stored := b.segments[n.FirstSegment]
+		if n.NumSegments > 1 {
+			stored = bytes.Join(b.segments[n.FirstSegment:n.FirstSegment+n.NumSegments], nil)
 		}
+		if len(stored) >= int(n.Skip) { // else they are not those of the header
+			copy(n.Data, stored[n.Skip:])
+		}
+		n.Present = int64(len(stored))
 	}
 	return nil
 }
@@ -545,8 +549,8 @@ func read(s *schema.Schema, p []int, b stored, how Read, mem memory.Allocator) e
 	return readFiltered(s, p, "", b, how, mem)
 }
 
-func readFiltered(s *schema.Schema, p []int, filter string, b stored, how Read, mem memory.Allocator) (err error) {
-	d, err := NewDecoder(s, p, mem)
+func readFiltered(s *schema.Schema, p []int, filter string, b stored, how Read, mem memory.Allocator, unread ...int) (err error) {
+	d, err := NewPartialDecoder(s, p, unread, mem)
 	if err != nil {
 		return err
 	}

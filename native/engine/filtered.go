@@ -100,7 +100,7 @@ func (d *Decoder) decodeFiltered() error {
 		}
 		if drop {
 			column.Take(c, index, d.arena.Bytes)
-			d.placeTaken(&d.needs[i], c, d.placesAt[i])
+			d.placeTaken(&d.stretches[i], c, d.placesAt[i])
 		}
 	}
 	return nil
@@ -141,11 +141,11 @@ func (d *Decoder) indexOf(sel []byte, n int) []int32 {
 }
 
 // placeTaken finds all buffers of c and below anew.
-func (d *Decoder) placeTaken(n *Need, c *column.Column, at int) (next int) {
-	n.placeBuffers(d.places[at:at+3], c)
+func (d *Decoder) placeTaken(s *stretch, c *column.Column, at int) (next int) {
+	s.placeBuffers(d.places[at:at+3], c)
 	at += 3
 	for _, child := range c.Children {
-		at = d.placeTaken(n, child, at)
+		at = d.placeTaken(s, child, at)
 	}
 	return at
 }

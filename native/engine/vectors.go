@@ -61,7 +61,7 @@ func (d *Decoder) Vectors() (*Vectors, error) {
 	v.Buffers = v.Buffers[:0]
 	node := 0
 	for i, c := range d.cols {
-		d.appendVector(c, d.needs[i].FirstSegment, &node)
+		d.appendVector(c, d.stretches[i].needs[0].FirstSegment, &node)
 	}
 	v.ReadStats = d.stats
 	return v, nil

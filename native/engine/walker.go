@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/binary"
-	"unsafe"
 
 	"github.com/quiverspark/quiver/native/codec"
 	"github.com/quiverspark/quiver/native/column"
@@ -14,16 +13,20 @@ import (
 // it reads from header and segment is checked before it is used: what comes out
 // can be read without further checks.
 type walker struct {
-	d      *Decoder
-	need   *Need
-	node   int   // next field node of the message
-	buffer int   // next buffer of the message
-	place  int   // next of the decoder's places
-	end    int64 // body offset behind the previous buffer
+	d       *Decoder
+	stretch *stretch
+	node    int   // next field node of the message
+	buffer  int   // next buffer of the message
+	place   int   // next of the decoder's places
+	end     int64 // body offset behind the previous buffer
 }
 
-// column decodes the next node into c, which must have n slots.
-func (w *walker) column(c *column.Column, n int64) error {
+// column decodes the next node, of type stored, into c, which must have n slots.
+func (w *walker) column(c *column.Column, stored *schema.Type, n int64) error {
+	if c.Type.Kind != stored.Kind {
+		w.leaveOut(c, stored, n)
+		return nil
+	}
 	node, err := w.d.head.Node(w.node)
 	if err != nil {
 		return err
@@ -55,11 +58,20 @@ func (w *walker) column(c *column.Column, n int64) error {
 		if c.Type.Kind.HasOffsets() {
 			slots = int64(lastOffset(c))
 		}
-		if err := w.column(child, slots); err != nil {
+		if err := w.column(child, stored.Children[i].Type, slots); err != nil {
 			return inColumn(err, i, c.Type.Children[i].Name)
 		}
 	}
 	return nil
+}
+
+// leaveOut passes over a node and makes c, a void, of n slots.
+func (w *walker) leaveOut(c *column.Column, stored *schema.Type, n int64) {
+	nodes, buffers := stored.NodesAndBuffers()
+	w.node += nodes
+	w.buffer += buffers
+	c.Len, c.Nulls = int(n), int(n)
+	w.place += 3 // which are clear
 }
 
 func lastOffset(c *column.Column) int32 {
@@ -70,22 +82,24 @@ func lastOffset(c *column.Column) int32 {
 }
 
 // next returns the place of the next buffer within the column's segment. Buffers lie one
-// behind the other, each at a multiple of 8.
-func (w *walker) next() (place, error) {
+// behind the other, each at a multiple of 8. Unless seen, its bytes may be in the segment only.
+func (w *walker) next(seen bool) (place, error) {
 	b, err := w.d.head.Buffer(w.buffer)
 	if err != nil {
 		return place{}, err
 	}
 	w.buffer++
-	off := b.Offset - w.need.start
-	if b.Offset < w.end || b.Length > w.need.Length-off {
+	s := w.stretch
+	off := b.Offset - s.start
+	if b.Offset < w.end || b.Length > s.length-off {
 		return place{}, ipc.Corrupt("buffer %d is at %d with %d bytes, in a column at %d with %d bytes",
-			w.buffer-1, b.Offset, b.Length, w.need.start, w.need.Length)
+			w.buffer-1, b.Offset, b.Length, s.start, s.length)
 	}
 	w.end = b.Offset + b.Length
-	p := place{offset: off, length: b.Length, inSeg: w.need.NumSegments == 1}
-	if off+b.Length <= int64(len(w.need.Data)) {
-		p.data = w.need.Data[off : off+b.Length : off+b.Length]
+	p := place{offset: off, length: b.Length, inSeg: s.needs[0].NumSegments == 1, data: s.at(off, b.Length)}
+	if p.data == nil && b.Length > 0 && (seen || !s.inPlace) {
+		return place{}, ipc.Corrupt("buffer %d is at %d with %d bytes, part of which belong to a field that is left out",
+			w.buffer-1, b.Offset, b.Length)
 	}
 	return p, nil
 }
@@ -95,7 +109,7 @@ func (w *walker) plain(c *column.Column, places []place) error {
 	k := c.Type.Kind
 	n := int64(c.Len)
 	for i := range k.NumBuffers() {
-		p, err := w.next()
+		p, err := w.next(i == 0 || i == 1 && (k.HasOffsets() || k == schema.Bool))
 		if err != nil {
 			return err
 		}
@@ -175,7 +189,7 @@ func (w *walker) decompress(p place, want int64) (place, error) {
 func (w *walker) packed(c *column.Column, places []place) error {
 	var stored [3][]byte
 	for i := range c.Type.Kind.NumBuffers() {
-		p, err := w.next()
+		p, err := w.next(true)
 		if err != nil {
 			return err
 		}
@@ -184,29 +198,25 @@ func (w *walker) packed(c *column.Column, places []place) error {
 	if err := w.d.pack.Node(c, c.Len, c.Nulls, stored, w.d.arena); err != nil {
 		return ipc.Corrupt("field node %d: %v", w.node-1, err)
 	}
-	w.need.placeBuffers(places, c)
+	w.stretch.placeBuffers(places, c)
 	return nil
 }
 
 // placeBuffers fills in where the buffers of a decoded node are.
-func (n *Need) placeBuffers(places []place, c *column.Column) {
-	places[0] = n.placeOf(c.Validity)
+func (s *stretch) placeBuffers(places []place, c *column.Column) {
+	places[0] = s.placeOf(c.Validity)
 	if c.Type.Kind.HasOffsets() {
-		places[1], places[2] = n.placeOf(c.Offsets), n.placeOf(c.Data)
+		places[1], places[2] = s.placeOf(c.Offsets), s.placeOf(c.Data)
 	} else {
-		places[1], places[2] = n.placeOf(c.Values), place{}
+		places[1], places[2] = s.placeOf(c.Values), place{}
 	}
 }
 
 // placeOf tells whether b is part of the copied segment or of its own.
-func (n *Need) placeOf(b []byte) place {
+func (s *stretch) placeOf(b []byte) place {
 	p := place{data: b, length: int64(len(b))}
-	if len(b) == 0 || len(n.Data) == 0 || n.NumSegments != 1 {
-		return p
-	}
-	off := int64(uintptr(unsafe.Pointer(&b[0]))) - int64(uintptr(unsafe.Pointer(&n.Data[0])))
-	if off >= 0 && off+p.length <= int64(len(n.Data)) {
-		p.inSeg, p.offset = true, off
+	if len(b) > 0 && s.needs[0].NumSegments == 1 {
+		p.offset, p.inSeg = s.find(b)
 	}
 	return p
 }

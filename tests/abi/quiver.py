@@ -41,6 +41,7 @@ class _Need(C.Structure):
         ("first_segment", C.c_int32),
         ("num_segments", C.c_int32),
         ("length", C.c_int64),
+        ("skip", C.c_int64),
         ("wanted", C.c_int64),
         ("data", C.c_void_p),
         ("present", C.c_int64),
@@ -205,11 +206,13 @@ def _copy(out: _Batch) -> Batch:
 
 
 class Decoder(_Handle):
-    def __init__(self, library: Library, schema: dict, projection: Sequence[int], filter: str = ""):
+    def __init__(self, library: Library, schema: dict, projection: Sequence[int], filter: str = "", unread: Sequence[int] = ()):
         text, conditions = _json(schema), filter.encode()
         columns = (C.c_int32 * max(len(projection), 1))(*projection)
-        lengths = [C.c_int64(len(x)) for x in (text, projection, conditions)]
-        handle = library.call("quiver_decoder_new", text, lengths[0], columns, lengths[1], conditions, lengths[2])
+        nodes = (C.c_int32 * max(len(unread), 1))(*unread)
+        arguments = [(text, text), (columns, projection), (nodes, unread), (conditions, conditions)]
+        flat = [x for pointer, items in arguments for x in (pointer, C.c_int64(len(items)))]
+        handle = library.call("quiver_decoder_new", *flat)
         super().__init__(library, handle)
         self.touched: set[int] = set()
         #: whether the segments read are checked by their checksums
@@ -236,7 +239,8 @@ class Decoder(_Handle):
             indexes = range(need.first_segment, need.first_segment + need.num_segments)
             self.touched.update(indexes)
             stored = b"".join(batch.segments[i] for i in indexes)
-            C.memmove(need.data, stored, min(need.wanted, len(stored)))
+            wanted = stored[need.skip :][: need.wanted]
+            C.memmove(need.data, wanted, len(wanted))
             need.present = len(stored)
 
     def arrow(self, batch: Batch) -> pa.RecordBatch:

@@ -214,14 +214,16 @@ static int32_t read_arrow(int64_t decoder, answer *a, quiver_error *e) {
 
 /* Copies in what the plan wants, and counts what is there. */
 static void fill(const batch *b, quiver_need *need) {
-  int64_t done = 0;
+  int64_t done = 0, skip = need->skip;
   need->present = 0;
   for (int32_t i = 0; i < need->num_segments; i++) {
     int32_t index = need->first_segment + i;
     if (index < 0 || index >= b->columns) give_up("a segment is wanted that is not there", NULL);
     const bytes *s = &b->segments[index];
-    int64_t part = need->wanted - done < s->length ? need->wanted - done : s->length;
-    if (part > 0) memcpy(need->data + done, s->data, (size_t)part);
+    int64_t from = skip < s->length ? skip : s->length;
+    int64_t part = need->wanted - done < s->length - from ? need->wanted - done : s->length - from;
+    if (part > 0) memcpy(need->data + done, s->data + from, (size_t)part);
+    skip -= from;
     done += part > 0 ? part : 0;
     need->present += s->length;
   }
@@ -252,7 +254,8 @@ int64_t open_decoder(const batch *b, bytes text, quiver_error *e) {
   int32_t *projection = reserve(4 * (size_t)b->columns);
   for (int32_t i = 0; i < b->columns; i++) projection[i] = i;
   e->code = QUIVER_OK;
-  int64_t decoder = quiver_decoder_new(b->schema.data, b->schema.length, projection, b->columns, (char *)text.data, text.length, e);
+  int64_t decoder =
+      quiver_decoder_new(b->schema.data, b->schema.length, projection, b->columns, NULL, 0, (char *)text.data, text.length, e);
   free(projection);
   if (decoder == 0 && quiver_native_bytes() != 0) give_up("native memory is left by a decoder that was not made", NULL);
   return decoder;

@@ -21,7 +21,7 @@ final class Batches implements AutoCloseable {
 
   Batches(String codec) {
     encoder = Native.newEncoder(SCHEMA, "codec=" + codec);
-    decoder = Native.newDecoder(SCHEMA, new int[] {0, 1, 2}, null);
+    decoder = Native.newDecoder(SCHEMA, new int[] {0, 1, 2}, null, null);
   }
 
   /** JSON of a struct of long, string and double with these names. */

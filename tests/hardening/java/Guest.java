@@ -273,13 +273,14 @@ public final class Guest {
   /** Arguments that no caller of ours passes: exceptions, and the process and the next call go on. */
   private static void arguments() {
     NativeLoader.load();
-    long decoder = Native.newDecoder(Batches.SCHEMA, new int[] {0, 1, 2}, null);
+    long decoder = Native.newDecoder(Batches.SCHEMA, new int[] {0, 1, 2}, null, null);
     byte[] empty = new byte[0];
     List<Runnable> calls = List.of(
-        () -> Native.newDecoder(null, new int[0], null),
-        () -> Native.newDecoder(Batches.SCHEMA, null, null),
-        () -> Native.newDecoder(Batches.SCHEMA, new int[] {Integer.MIN_VALUE}, null),
-        () -> Native.newDecoder(Batches.SCHEMA, new int[] {0}, new byte[] {-1, 0, 10}),
+        () -> Native.newDecoder(null, new int[0], null, null),
+        () -> Native.newDecoder(Batches.SCHEMA, null, null, null),
+        () -> Native.newDecoder(Batches.SCHEMA, new int[] {Integer.MIN_VALUE}, null, null),
+        () -> Native.newDecoder(Batches.SCHEMA, new int[] {0}, null, new byte[] {-1, 0, 10}),
+        () -> Native.newDecoder(Batches.SCHEMA, new int[] {0}, new int[] {0}, null),
         () -> Native.newEncoder(Batches.SCHEMA, null),
         () -> Native.configure(null),
         () -> Native.checkOptions(null),

@@ -66,6 +66,11 @@ public final class QuiverSettings {
           + " Needs `spark.sql.inMemoryColumnarStorage.partitionPruning`. False: all rows of a"
           + " batch are handed to the filter above the scan, which decides in either case.");
 
+  public static final Setting<Boolean> NESTED_PRUNING = Setting.ofBoolean(PREFIX + "scan.nestedPruning.enabled", true, Scope.RUN_TIME,
+      "Whether fields of struct columns that a query does not read are left out while batches are decoded, also within arrays and the"
+          + " values of maps. `EXPLAIN` names those that are read (`ReadFields`) where others are left out. False: a column of which"
+          + " anything is read is decoded whole.");
+
   public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytesOrAuto(PREFIX + "native.memoryLimit", "0", "1024t", Scope.START,
       "Upper limit of the native memory that encoders, decoders and exported batches of one process may hold together; a task that would"
           + " exceed it fails with a message that says so, and the process goes on. `auto`: " + NativeLimit.BATCHES_PER_THREAD + " times"
@@ -80,7 +85,7 @@ public final class QuiverSettings {
 
   private static final List<Setting<?>> ALL =
       Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED,
-          STATISTICS_AGGREGATES, ROW_FILTER, MEMORY_LIMIT, STATUS, VERSION));
+          STATISTICS_AGGREGATES, ROW_FILTER, NESTED_PRUNING, MEMORY_LIMIT, STATUS, VERSION));
 
   private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
   private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
@@ -130,6 +135,11 @@ public final class QuiverSettings {
   /** Whether rows may be left out while batches are decoded, in this session. */
   public static boolean filtersRows(SQLConf conf) {
     return scanEnabled(conf) && conf.inMemoryPartitionPruning() && ROW_FILTER.read(conf);
+  }
+
+  /** Whether fields of struct columns may be left out while batches are decoded, in this session. */
+  public static boolean prunesFields(SQLConf conf) {
+    return scanEnabled(conf) && NESTED_PRUNING.read(conf);
   }
 
   /** Decoded bytes after which a batch is closed. */

@@ -13,7 +13,7 @@ package io.github.quiverspark.nativelib;
  */
 public final class Native {
   /** The ABI this class was written for; {@link #abiVersion} must answer the same. */
-  public static final int ABI_VERSION = 4;
+  public static final int ABI_VERSION = 5;
 
   private Native() {}
 
@@ -91,11 +91,13 @@ public final class Native {
    * A decoder that reads some columns of batches of one schema.
    *
    * @param projection column indexes, in output order; an index may occur more than once
+   * @param unread null, or nodes that are left out, rising: fields of structs, also below arrays and maps. Nodes are counted as by
+   *     {@link #decodeVectors}. Such a field is decoded as if its type were void: one node, all null
    * @param filter null, or conditions that rows have to meet, in ASCII ({@code filter.Parse} in {@code native/filter} has the syntax;
    *     columns are counted within the projection). Rows that do not meet them may be left out, but need not be. Arrow columns are not
    *     filtered
    */
-  public static native long newDecoder(byte[] schemaJson, int[] projection, byte[] filter);
+  public static native long newDecoder(byte[] schemaJson, int[] projection, int[] unread, byte[] filter);
 
   /**
    * Decodes the projected columns for heap-backed vectors.

@@ -91,7 +91,7 @@ final class BatchDecoder extends TaskResource {
   private long handle() {
     if (handle == 0) {
       NativeLoader.load();
-      handle = Native.newDecoder(projection.schemaJson(), projection.indexes(), projection.filter());
+      handle = Native.newDecoder(projection.schemaJson(), projection.indexes(), projection.unread(), projection.filter());
     }
     return handle;
   }

@@ -3,8 +3,11 @@ package io.github.quiverspark.read;
 import io.github.quiverspark.StoredSchema;
 import io.github.quiverspark.pruning.RowConditions;
 import io.github.quiverspark.vector.Kind;
+import io.github.quiverspark.vector.VectorBuilder;
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
@@ -21,18 +24,25 @@ public final class Projection implements Serializable {
   private final byte[] schemaJson;
   private final int[] indexes;
   private final DataType[] types;
+  private final int[] unread;
   /** As {@code Native.newDecoder} takes it. */
   private final byte[] filter;
 
-  private Projection(byte[] schemaJson, int[] indexes, DataType[] types, byte[] filter) {
+  private Projection(byte[] schemaJson, int[] indexes, DataType[] types, int[] unread, byte[] filter) {
     this.schemaJson = schemaJson;
     this.indexes = indexes;
     this.types = types;
+    this.unread = unread;
     this.filter = filter;
   }
 
   /** Resolves the selected attributes by expression id, the only key that duplicate names and reordering leave intact. */
   public static Projection of(StoredSchema schema, Seq<Attribute> cached, Seq<Attribute> selected) {
+    return of(schema, cached, selected, null);
+  }
+
+  /** The same without the fields that are not among those read; null: all are. */
+  public static Projection of(StoredSchema schema, Seq<Attribute> cached, Seq<Attribute> selected, ReadFields fields) {
     Map<ExprId, Integer> positions = new HashMap<>();
     Iterator<Attribute> c = cached.iterator();
     for (int i = 0; c.hasNext(); i++) {
@@ -40,6 +50,8 @@ public final class Projection implements Serializable {
     }
     int[] indexes = new int[selected.size()];
     DataType[] types = new DataType[indexes.length];
+    List<Integer> unread = new ArrayList<>();
+    int node = 0;
     Iterator<Attribute> s = selected.iterator();
     for (int i = 0; s.hasNext(); i++) {
       Attribute a = s.next();
@@ -48,14 +60,17 @@ public final class Projection implements Serializable {
         throw new IllegalArgumentException("column " + a + " is not among the cached columns " + cached.mkString(", "));
       }
       indexes[i] = at;
-      types[i] = Kind.storageType(a.dataType());
+      DataType read = fields == null ? a.dataType() : fields.typeOf(a);
+      ReadFields.addUnread(a.dataType(), read, node, unread);
+      node += VectorBuilder.nodes(a.dataType());
+      types[i] = Kind.storageType(read);
     }
-    return new Projection(schema.json(), indexes, types, null);
+    return new Projection(schema.json(), indexes, types, unread.stream().mapToInt(n -> n).toArray(), null);
   }
 
   /** The same columns, of which rows that cannot pass the filter, conjuncts over the cached columns, may be left out. */
   public Projection where(Seq<Expression> filter, Seq<Attribute> cached) {
-    return new Projection(schemaJson, indexes, types, RowConditions.of(filter, cached, indexes));
+    return new Projection(schemaJson, indexes, types, unread, RowConditions.of(filter, cached, indexes));
   }
 
   /** Conditions that rows have to meet, for {@code Native.newDecoder}; null if there are none. Not a copy. */
@@ -73,7 +88,12 @@ public final class Projection implements Serializable {
     return indexes;
   }
 
-  /** Storage type of each projected column. Not a copy. */
+  /** Nodes of fields that are not read, for {@code Native.newDecoder}. Not a copy. */
+  int[] unread() {
+    return unread;
+  }
+
+  /** Storage type of each projected column, with void in the place of fields that are not read. Not a copy. */
   DataType[] types() {
     return types;
   }

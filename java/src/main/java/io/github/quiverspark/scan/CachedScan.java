@@ -1,5 +1,7 @@
 package io.github.quiverspark.scan;
 
+import io.github.quiverspark.read.ReadFields;
+import java.util.Objects;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
@@ -9,7 +11,9 @@ import org.apache.spark.sql.execution.SparkPlan;
 import org.apache.spark.sql.execution.columnar.InMemoryRelation;
 import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec;
 import scala.Option;
+import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
+import scala.runtime.AbstractFunction1;
 
 /**
  * A scan of a cached relation, written in Java. What the scan promises to the planner (partitioning, order, statistics, canonical form) is
@@ -91,9 +95,14 @@ abstract class CachedScan extends CacheStageScan {
 
   // ---- product
 
+  /** Which fields of struct columns are read; null if all columns are read whole. An element of the product if there is one. */
+  ReadFields readFields() {
+    return null;
+  }
+
   @Override
   public final int productArity() {
-    return 3;
+    return readFields() == null ? 3 : 4;
   }
 
   @Override
@@ -106,13 +115,17 @@ abstract class CachedScan extends CacheStageScan {
       case 2:
         return relation();
       default:
-        throw new IndexOutOfBoundsException(String.valueOf(n));
+        if (n >= productArity()) {
+          throw new IndexOutOfBoundsException(String.valueOf(n));
+        }
+        return readFields();
     }
   }
 
   @Override
   public final boolean equals(Object other) {
-    return this == other || canEqual(other) && spark.equals(((CachedScan) other).spark);
+    return this == other || canEqual(other) && spark.equals(((CachedScan) other).spark)
+        && Objects.equals(readFields(), ((CachedScan) other).readFields());
   }
 
   @Override
@@ -124,6 +137,18 @@ abstract class CachedScan extends CacheStageScan {
 
   /** What EXPLAIN says about the reader, or "" if there is nothing to say. */
   abstract String note();
+
+  @Override
+  public final Iterator<Object> stringArgs() {
+    ReadFields fields = readFields();
+    Iterator<Object> elements = super.stringArgs();
+    return fields == null ? elements : elements.map(new AbstractFunction1<Object, Object>() {
+      @Override
+      public Object apply(Object element) {
+        return element == fields ? "ReadFields: " + fields.paths(attributes()) : element;
+      }
+    });
+  }
 
   @Override
   public final String simpleString(int maxFields) {

@@ -5,6 +5,7 @@ import io.github.quiverspark.StoredSchema;
 import io.github.quiverspark.conf.QuiverSettings;
 import io.github.quiverspark.pruning.BatchFilter;
 import io.github.quiverspark.read.Projection;
+import io.github.quiverspark.read.ReadFields;
 import java.io.Serializable;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -38,19 +39,28 @@ public final class QuiverScan extends CachedScan {
   private final String rowsOnly;
   /** Whether the parent is done with a batch when it takes the next. Copies that Spark makes of the node may forget it. */
   private final boolean reusesVectors;
+  /** Null if all columns are read whole. */
+  private final ReadFields readFields;
   private transient volatile ScanMetrics scanMetrics;
 
   /** Called by Spark too, by reflection, to copy the node with other expressions. */
   public QuiverScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation) {
+    this(attributes, predicates, relation, null);
+  }
+
+  /** The same with fields left out; called by Spark too. */
+  public QuiverScan(Seq<Attribute> attributes, Seq<Expression> predicates, InMemoryRelation relation, ReadFields readFields) {
     super(attributes, predicates, relation);
     this.rowsOnly = rowsOnly();
     this.reusesVectors = false;
+    this.readFields = readFields;
   }
 
-  private QuiverScan(QuiverScan scan) {
+  private QuiverScan(QuiverScan scan, boolean reusesVectors, ReadFields readFields) {
     super(scan.attributes(), scan.predicates(), scan.relation());
     this.rowsOnly = scan.rowsOnly;
-    this.reusesVectors = true;
+    this.reusesVectors = reusesVectors;
+    this.readFields = readFields;
     this.scanMetrics = scan.scanMetrics();
     copyTagsFrom(scan);
   }
@@ -60,7 +70,18 @@ public final class QuiverScan extends CachedScan {
    * cleared and stay in the processor's cache. It counts in the same metrics as this node.
    */
   QuiverScan reusingVectors() {
-    return new QuiverScan(this);
+    return new QuiverScan(this, true, readFields);
+  }
+
+  /** The scan that reads these fields, or all for null. It counts in the same metrics as this node. */
+  QuiverScan reading(ReadFields fields) {
+    return new QuiverScan(this, reusesVectors, fields);
+  }
+
+  /** Which fields of struct columns are read; null if all columns are read whole. */
+  @Override
+  public ReadFields readFields() {
+    return readFields;
   }
 
   private String rowsOnly() {
@@ -82,7 +103,9 @@ public final class QuiverScan extends CachedScan {
   @Override
   public SparkPlan doCanonicalize() {
     InMemoryTableScanExec canonical = (InMemoryTableScanExec) super.doCanonicalize();
-    return new QuiverScan(Plans.immutable(canonical.attributes()), Plans.immutable(canonical.predicates()), canonical.relation());
+    Seq<Attribute> columns = Plans.immutable(canonical.attributes());
+    return new QuiverScan(columns, Plans.immutable(canonical.predicates()), canonical.relation(),
+        readFields == null ? null : readFields.renamed(attributes(), columns));
   }
 
   @Override
@@ -125,7 +148,7 @@ public final class QuiverScan extends CachedScan {
   }
 
   private Projection projection() {
-    Projection columns = Projection.of(StoredSchema.of(relation().output()), relation().output(), attributes());
+    Projection columns = Projection.of(StoredSchema.of(relation().output()), relation().output(), attributes(), readFields);
     return QuiverSettings.filtersRows(conf()) ? columns.where(predicates(), relation().output()) : columns;
   }
 

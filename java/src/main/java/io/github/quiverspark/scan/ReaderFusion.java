@@ -1,5 +1,6 @@
 package io.github.quiverspark.scan;
 
+import io.github.quiverspark.conf.QuiverSettings;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.LeafExpression;
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback;
@@ -21,7 +22,8 @@ import scala.collection.Seq;
  * without a row in between. Spark would not: its scan gives rows as well, and where rows are offered Spark takes them.
  *
  * <p>Parents that need a whole UnsafeRow anyway (exchanges, sorts, limits, collecting) are better served by the row reader, which gets such
- * rows from the native library in blocks. Aggregations that need no values at all become a {@link StatisticsAggregate}.
+ * rows from the native library in blocks. Aggregations that need no values at all become a {@link StatisticsAggregate}. Of struct columns
+ * only the fields that are needed are read: {@link NestedPruning}.
  *
  * <p>Runs as the post-transition part of a columnar rule: Spark calls these before it collapses operators into generated code, in
  * QueryExecution.preparations as well as in the rules that adaptive execution applies to a new stage; scans are then already
@@ -39,10 +41,11 @@ final class ReaderFusion extends Rule<SparkPlan> {
   public SparkPlan apply(SparkPlan plan) {
     boolean generatesCode = conf().wholeStageEnabled()
         && !conf().getConfString("spark.sql.codegen.factoryMode", "FALLBACK").equalsIgnoreCase("NO_CODEGEN");
-    return Plans.transformUp(plan, parent -> {
+    SparkPlan fused = Plans.transformUp(plan, parent -> {
       SparkPlan answered = StatisticsAggregate.of(parent);
       return answered != null ? answered : generatesCode ? fuse(parent) : parent;
     });
+    return QuiverSettings.prunesFields(conf()) ? NestedPruning.apply(fused) : fused;
   }
 
   private SparkPlan fuse(SparkPlan parent) {

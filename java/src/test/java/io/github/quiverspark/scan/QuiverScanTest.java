@@ -68,13 +68,7 @@ class QuiverScanTest {
     return spark.range(0, 20000, 1, 2).selectExpr("id", "id % 7 as k", "cast(id as string) as s");
   }
 
-  /** All nodes of the plan that was executed, stages entered. */
-  private static List<SparkPlan> nodes(Dataset<?> df) {
-    List<SparkPlan> nodes = new ArrayList<>();
-    collect(df.queryExecution().executedPlan(), nodes);
-    return nodes;
-  }
-
+  /** All nodes of a plan that was executed, stages entered. */
   private static void collect(SparkPlan plan, List<SparkPlan> into) {
     into.add(plan);
     if (plan instanceof AdaptiveSparkPlanExec) {
@@ -89,8 +83,14 @@ class QuiverScanTest {
   }
 
   static <T extends SparkPlan> List<T> find(Dataset<?> df, Class<T> type) {
+    return find(df.queryExecution().executedPlan(), type);
+  }
+
+  static <T extends SparkPlan> List<T> find(SparkPlan plan, Class<T> type) {
+    List<SparkPlan> nodes = new ArrayList<>();
+    collect(plan, nodes);
     List<T> found = new ArrayList<>();
-    for (SparkPlan node : nodes(df)) {
+    for (SparkPlan node : nodes) {
       if (type.isInstance(node)) {
         found.add(type.cast(node));
       }
