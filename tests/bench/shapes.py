@@ -17,7 +17,7 @@ class Shape:
     columns: list[str]
     one: str
     all: str
-    rows: int = 600_000
+    rows: int = 2_400_000
     confs: dict[str, str] = field(default_factory=dict)
 
 
@@ -70,7 +70,7 @@ SHAPES = {
         ],
         "sum(c.a['k'][0].x.y)",
         "sum(id), sum(c.a['k'][0].x.y), sum(octet_length(c.a['k'][1].x.z)), sum(c.a['k'][0].w), sum(size(c.a['k']))",
-        rows=300_000,
+        rows=1_200_000,
     ),
     "many nulls": Shape(
         [
