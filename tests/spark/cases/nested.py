@@ -30,6 +30,7 @@ _QUERIES = (
     "select t.k, sort_array(collect_set(s.c.x)), sort_array(collect_list(s.b)) from c group by t.k",
     "select l.q, l[1].p, size(l) from c where get(l, 2).p > 5",
     "select transform(l, x -> x.p), exists(l, x -> x.p = s.a) from c",
+    "select s.c.x, l.p, m['k'].w, exists(array(id), x -> x > 100) from c where t.k = 1",
     "select x.p, s.b from c lateral view outer explode(l) as x",
     "select x.q, pos from c lateral view posexplode(l) as pos, x",
     "select m['k'].w, m['n'].v, m[if(s.a > 100, 'k', 'n')].v from c",

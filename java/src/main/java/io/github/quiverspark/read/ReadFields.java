@@ -15,6 +15,7 @@ import org.apache.spark.sql.types.NullType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import scala.collection.Iterator;
+import scala.collection.JavaConverters;
 import scala.collection.Seq;
 
 /**
@@ -46,6 +47,43 @@ public final class ReadFields implements Serializable {
   /** The type that a column is read as: its own with void in the place of fields that are not read. */
   public DataType typeOf(Attribute column) {
     return types.getOrDefault(column.exprId(), column.dataType());
+  }
+
+  /**
+   * The columns as they are read: fields that are left out may be null there, whatever they are in the relation. Code that copies a whole
+   * struct, though nobody looks at those fields afterwards, would otherwise take their values without asking.
+   */
+  public Seq<Attribute> output(Seq<Attribute> columns) {
+    List<Attribute> output = new ArrayList<>();
+    Iterator<Attribute> it = columns.iterator();
+    while (it.hasNext()) {
+      Attribute column = it.next();
+      output.add(column.withDataType(withNulls(column.dataType(), typeOf(column))));
+    }
+    return JavaConverters.asScalaIteratorConverter(output.iterator()).asScala().toList();
+  }
+
+  private static DataType withNulls(DataType full, DataType read) {
+    if (full.equals(read)) {
+      return full;
+    }
+    if (full instanceof StructType) {
+      StructField[] fields = ((StructType) full).fields().clone();
+      for (int i = 0; i < fields.length; i++) {
+        StructField f = fields[i];
+        DataType type = ((StructType) read).fields()[i].dataType();
+        fields[i] = isLeftOut(f.dataType(), type)
+            ? new StructField(f.name(), f.dataType(), true, f.metadata())
+            : new StructField(f.name(), withNulls(f.dataType(), type), f.nullable(), f.metadata());
+      }
+      return new StructType(fields);
+    }
+    if (full instanceof ArrayType) {
+      ArrayType array = (ArrayType) full;
+      return new ArrayType(withNulls(array.elementType(), ((ArrayType) read).elementType()), array.containsNull());
+    }
+    MapType map = (MapType) full;
+    return new MapType(map.keyType(), withNulls(map.valueType(), ((MapType) read).valueType()), map.valueContainsNull());
   }
 
   /** The same for other attributes of the same columns, in the same order. */

@@ -43,7 +43,8 @@ abstract class CachedScan extends CacheStageScan {
 
   @Override
   public final Seq<Attribute> output() {
-    return Plans.immutable(spark.output());
+    ReadFields fields = readFields();
+    return Plans.immutable(fields == null ? spark.output() : fields.output(spark.output()));
   }
 
   @Override

@@ -41,6 +41,7 @@ class NestedPruningTest {
   private static final String ADAPTIVE = "spark.sql.adaptive.enabled";
   private static final String PRUNING = "spark.quiver.scan.nestedPruning.enabled";
   private static final String WHOLE_STAGE = "spark.sql.codegen.wholeStage";
+  private static final String HUGE_METHOD = "spark.sql.codegen.hugeMethodLimit";
   private static SparkSession spark;
 
   @BeforeAll
@@ -70,7 +71,7 @@ class NestedPruningTest {
   @AfterEach
   void forget() {
     spark.catalog().clearCache();
-    for (String key : List.of(ADAPTIVE, PRUNING, WHOLE_STAGE, "spark.sql.autoBroadcastJoinThreshold")) {
+    for (String key : List.of(ADAPTIVE, PRUNING, WHOLE_STAGE, HUGE_METHOD, "spark.sql.autoBroadcastJoinThreshold")) {
       spark.conf().unset(key);
     }
   }
@@ -125,6 +126,11 @@ class NestedPruningTest {
         Arguments.of("select if(id > 3, s, null).b from %s", null),
         Arguments.of("select case when id > 3 then s.c else null end.y from %s", null),
         Arguments.of("select coalesce(s.c, named_struct('x', 1L, 'y', '1')) from %s", "[s.c]"),
+        // whole rows in between: generated code ends below an operator that has none, and copies fields that cannot be null unasked
+        Arguments.of("select t.t.u, exists(l, e -> e.p > 500) from %s where id > 3", "[t.t.u]"),
+        Arguments.of("select l.p, exists(l, e -> e.p > 500), m['k'].v, forall(t.t.v.zz, e -> e > '') from %s where s.c.x > 3", null),
+        Arguments.of("select t.t.v.z, exists(array(id), e -> e > 500), m['k'].v from %s where s.c.x > 3",
+            "[m.key, m.value.v, s.c.x, t.t.v.element.z]"),
         Arguments.of("select s.b from %s tablesample (100 rows)", null),
         Arguments.of("select s.b, row_number() over (partition by t.k order by s.c.x, id) from %s", "[s.b, s.c.x, t.k]"),
         Arguments.of("select s.b from %s order by s.c.x, id", "[s.b, s.c.x]"),
@@ -215,6 +221,19 @@ class NestedPruningTest {
     Dataset<Row> df = spark.sql(query);
     df.collectAsList();
     return scans(df).stream().mapToLong(scan -> scan.metrics().apply("bytesRead").value()).sum();
+  }
+
+  /** Generated code that would be too long is not used, and whole rows are copied instead. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void generatedCodeMayBeTooLong(boolean adaptive) {
+    spark.conf().set(ADAPTIVE, adaptive);
+    spark.conf().set(HUGE_METHOD, "1");
+    for (String query : new String[] {"select t.t.u, m['k'].w, t.t.v.z from %s", "select t.k, max(s.c.x) from %s group by t.k"}) {
+      Dataset<Row> df = spark.sql(String.format(query, "cached"));
+      assertEquals(rows(spark.sql(String.format(query, "plain"))), rows(df));
+      assertNotEquals("", pathsRead(df));
+    }
   }
 
   /** Exchanges over scans that differ in the fields that they read are not one another's. */
