@@ -1,11 +1,13 @@
 package io.github.quiverspark;
 
 import org.apache.spark.sql.columnar.CachedBatch;
+import org.apache.spark.sql.columnar.SimpleMetricsCachedBatch;
 import scala.collection.AbstractIterator;
 import scala.collection.Iterator;
 
 /**
- * The batches of a cached partition; throws {@link CorruptBatchException} where they end before the last one.
+ * The batches of a cached partition; throws {@link CorruptBatchException} where they end before the last one, or something else is
+ * among them.
  *
  * <p>Spark takes the end of a block's stream, wherever a deserializer meets it, for the end of the partition. A damaged length or class
  * name would otherwise cost rows and nobody would know.
@@ -32,8 +34,12 @@ public final class WholePartition extends AbstractIterator<CachedBatch> {
 
   @Override
   public CachedBatch next() {
-    CachedBatch batch = batches.next();
+    // of a damaged stream Kryo makes nulls and objects of any class
+    Object batch = ((Iterator<?>) batches).next();
+    if (!(batch instanceof SimpleMetricsCachedBatch)) {
+      throw new CorruptBatchException("the block holds " + (batch == null ? "null" : "a " + batch.getClass().getName()) + ", not a batch");
+    }
     last = !(batch instanceof QuiverCachedBatch) || ((QuiverCachedBatch) batch).isLast();
-    return batch;
+    return (CachedBatch) batch;
   }
 }

@@ -450,6 +450,23 @@ class RoundTripTest extends NativeTest {
   }
 
   @Test
+  void somethingElseInAPartitionIsAnError() {
+    conf.setConfString(BATCH_SIZE, "100");
+    StructType schema = Schemas.of("int");
+    List<CachedBatch> batches = writeRows(attributes(schema), new RandomRows(1, 0).rows(schema, 250));
+    for (Object other : new Object[] {null, 1}) {
+      // in place of the last batch, as Kryo reads damaged bytes
+      List<Object> damaged = new ArrayList<>(batches.subList(0, 2));
+      damaged.add(other);
+      @SuppressWarnings("unchecked")
+      Iterator<CachedBatch> read = new WholePartition((Iterator<CachedBatch>) (Iterator<?>) scala(damaged));
+      read.next();
+      read.next();
+      assertThrows(CorruptBatchException.class, read::next);
+    }
+  }
+
+  @Test
   void brokenPayloadIsAnErrorThatNamesIt() {
     StructType schema = Schemas.common();
     Seq<Attribute> columns = attributes(schema);
