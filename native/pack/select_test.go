@@ -252,10 +252,12 @@ func TestSelectionOnValuesThatWrapAround(t *testing.T) {
 		if err := d.Node(c, n, 0, [3][]byte{nil, stored, nil}, h.arena); err != nil {
 			t.Fatal(err)
 		}
-		want, got := make([]byte, (n+7)/8), make([]byte, (n+7)/8)
-		column.SelectRange(want, column.View[uint8](c.Values), -127, 127)
-		if _, ok, err := d.SelectRange(schema.Int8, stored, nil, n, -127, 127, got, h.arena); !ok || err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: got %x, want %x, %v %v", name, got, want, ok, err)
+		for _, hi := range []int64{-100, 127} {
+			want, got := make([]byte, (n+7)/8), make([]byte, (n+7)/8)
+			column.SelectRange(want, column.View[uint8](c.Values), -127, hi)
+			if _, ok, err := d.SelectRange(schema.Int8, stored, nil, n, -127, hi, got, h.arena); !ok || err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: got %x, want %x, %v %v", name, got, want, ok, err)
+			}
 		}
 	}
 }
