@@ -188,13 +188,15 @@ func quiver_encode_columns(encoder C.int64_t, array *C.struct_ArrowArray, sch *C
 	out *C.quiver_batch, e *C.quiver_error) C.int32_t {
 	arr := (*cdata.CArrowArray)(unsafe.Pointer(array))
 	csch := (*cdata.CArrowSchema)(unsafe.Pointer(sch))
-	imported := false
 	code := guard(e, func() error {
 		return handles.Encoder(int64(encoder), func(h *abi.Handle) error {
-			if array == nil {
-				return invalid("no array")
+			if array == nil || released(unsafe.Pointer(arr), unsafe.Sizeof(*arr)) {
+				return invalid("no array, or one that was released")
 			}
-			rec, err := importRecord(arr, csch, h.Encoder.ArrowSchema(), &imported)
+			if sch != nil && released(unsafe.Pointer(csch), unsafe.Sizeof(*csch)) {
+				return invalid("a schema that was released")
+			}
+			rec, err := importRecord(arr, csch, h.Encoder.ArrowSchema())
 			if err != nil {
 				return err
 			}
@@ -207,13 +209,26 @@ func quiver_encode_columns(encoder C.int64_t, array *C.struct_ArrowArray, sch *C
 			return nil
 		})
 	})
-	if !imported && array != nil { // the array is consumed on failure too
-		guard(new(C.quiver_error), func() error { cdata.ReleaseCArrowArray(arr); return nil })
-	}
+	// Both are consumed on failure too; what was imported is marked as released.
+	guard(new(C.quiver_error), func() error {
+		if array != nil {
+			cdata.ReleaseCArrowArray(arr)
+		}
+		if sch != nil {
+			cdata.ReleaseCArrowSchema(csch)
+		}
+		return nil
+	})
 	return code
 }
 
-func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.Schema, imported *bool) (arrow.RecordBatch, error) {
+// released tells whether an ArrowArray or ArrowSchema of that size was released: arrow-go's C code would end the process. The callback
+// is the last but one of its pointers.
+func released(p unsafe.Pointer, size uintptr) bool {
+	return *(*uintptr)(unsafe.Add(p, size-2*unsafe.Sizeof(size))) == 0
+}
+
+func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.Schema) (arrow.RecordBatch, error) {
 	if csch != nil {
 		s, err := cdata.ImportCArrowSchema(csch)
 		if err != nil {
@@ -221,7 +236,6 @@ func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.S
 		}
 		own = s
 	}
-	*imported = true // from here on arrow-go releases it
 	rec, err := cdata.ImportCRecordBatchWithSchema(arr, own)
 	if err != nil {
 		return nil, invalid("the Arrow array cannot be imported: %v", err)

@@ -543,6 +543,20 @@ func damage(r *rand.Rand, b *stored, i int) {
 	}
 }
 
+// A length is damaged to the longest there is: nothing is computed with it that overflows.
+func TestTheLongestBody(t *testing.T) {
+	s := sparkSchema(t, `"long"`)
+	const length = math.MaxInt64 &^ 7
+	m := &ipc.Message{Rows: 1, Codec: ipc.CodecNone, Nodes: []ipc.Node{{Length: 1}}, Buffers: []ipc.Buffer{{}, {Length: length}}, BodyLength: length}
+	b := stored{header: ipc.AppendMessage(nil, m), segments: [][]byte{make([]byte, 8)}}
+	for _, how := range []Read{ReadVectors, ReadRows, ReadArrow} {
+		var mem memory.Checked
+		if err := read(s, []int{0}, b, how, &mem); !errors.As(err, new(*ipc.CorruptError)) {
+			t.Errorf("read %d: %v", how, err)
+		}
+	}
+}
+
 // read decodes in one of the three ways, turning a memory limit into an error
 // as package abi does.
 func read(s *schema.Schema, p []int, b stored, how Read, mem memory.Allocator) error {

@@ -61,7 +61,12 @@ func (d *Decoder) shareNeeds() {
 }
 
 // segmentsOf returns how many segments a column of that many stored bytes has.
-func segmentsOf(length int64) int { return max(1, int((length+MaxSegment-1)/MaxSegment)) }
+func segmentsOf(length int64) int {
+	if length <= MaxSegment {
+		return 1
+	}
+	return int((length-1)/MaxSegment) + 1 // no sum with a damaged length, which may be the longest there is
+}
 
 // bounds returns the body offsets at which column c starts and ends. Columns
 // without buffers start where the next one does.

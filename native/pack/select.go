@@ -155,6 +155,7 @@ func scratchOf[T unsigned](d *Decoder) []T {
 // selectStream selects on an integer stream of q.n values.
 func selectStream[T unsigned](q *selection, r *reader, scratch []T) {
 	size := int(unsafe.Sizeof(scratch[0]))
+	largest := int64(1)<<(8*size-1) - 1
 	for at := 0; at < q.n && r.err == nil; at += blockLen {
 		m := min(blockLen, q.n-at)
 		b := readBlock(r, m, size)
@@ -162,7 +163,8 @@ func selectStream[T unsigned](q *selection, r *reader, scratch []T) {
 			return
 		}
 		q.Blocks++
-		if lo, hi, ok := b.bounds(m); ok {
+		// beyond the width values wrap around
+		if lo, hi, ok := b.bounds(m); ok && lo >= -largest-1 && hi <= largest {
 			if hi < q.lo || lo > q.hi {
 				q.none(at, m)
 				continue

@@ -1,9 +1,11 @@
 package pack
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/quiverspark/quiver/native/column"
@@ -234,5 +236,28 @@ func BenchmarkSelect(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The format lets a stream's values wrap around at their width, where reference and width do not tell what they are.
+func TestSelectionOnValuesThatWrapAround(t *testing.T) {
+	const n = 100
+	h, d := newHostileArena(), NewDecoder()
+	h.prepare()
+	for name, stored := range map[string][]byte{
+		"reference": slices.Concat([]byte{encInts, modeReference, 4, 0xF0, 0x01}, bytes.Repeat([]byte{0x98}, n/2), make([]byte, guardLen)), // 120 + 8 or 9
+		"constant":  slices.Concat([]byte{encInts, modeConstant, 0x81, 0x02}, make([]byte, guardLen)),                                      // -129
+	} {
+		c := column.New(kinds["int8"])
+		if err := d.Node(c, n, 0, [3][]byte{nil, stored, nil}, h.arena); err != nil {
+			t.Fatal(err)
+		}
+		for _, hi := range []int64{-100, 127} {
+			want, got := make([]byte, (n+7)/8), make([]byte, (n+7)/8)
+			column.SelectRange(want, column.View[uint8](c.Values), -127, hi)
+			if _, ok, err := d.SelectRange(schema.Int8, stored, nil, n, -127, hi, got, h.arena); !ok || err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s: got %x, want %x, %v %v", name, got, want, ok, err)
+			}
+		}
 	}
 }

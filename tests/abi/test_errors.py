@@ -1,5 +1,6 @@
 """What is wrong is said, by code and by name; the next call works."""
 
+import ctypes as C
 import random
 import struct
 from dataclasses import replace
@@ -283,4 +284,33 @@ def test_consumed_arrays_are_released(library):
         encoder.columns(record_batch(100000, "long"))
         with pytest.raises(QuiverError):
             encoder.columns(record_batch(100000, "string"), with_schema=True)
+    assert pa.total_allocated_bytes() == before
+
+
+def test_arrays_that_cannot_be_taken_over(library):
+    """Released before, or refused at once: an error, and the callback has run where there is one."""
+    before = pa.total_allocated_bytes()
+    batch = record_batch(100000, "long")
+    array, schema = C.create_string_buffer(80), C.create_string_buffer(72)
+    with Encoder(library, spark_schema("long")) as encoder:
+
+        def encode(handle, *arguments):
+            library.call("quiver_encode_columns", handle, *arguments, C.byref(C.create_string_buffer(4096)))
+
+        batch._export_to_c(C.addressof(array))
+        encode(encoder.handle, array, None)
+        with fails(INVALID, "released"):
+            encode(encoder.handle, array, None)
+        batch._export_to_c(C.addressof(array))
+        with fails(INVALID, "released"):
+            encode(encoder.handle, array, schema)
+        batch._export_to_c(C.addressof(array), C.addressof(schema))
+        with fails(CLOSED):
+            encode(C.c_int64(1 << 40), array, schema)
+        batch._export_to_c(C.addressof(array))
+        C.c_int64.from_buffer(array).value = -1  # the length
+        with fails(INVALID, "negative"):
+            encode(encoder.handle, array, None)
+        assert not any(array.raw[64:72] + schema.raw[56:64])
+    del batch
     assert pa.total_allocated_bytes() == before

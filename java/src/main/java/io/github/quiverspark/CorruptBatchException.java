@@ -22,7 +22,9 @@ public class CorruptBatchException extends QuiverException {
 
   /** What went wrong while this block was read, with its name in front. */
   public static CorruptBatchException of(String block, Throwable cause) {
-    return new CorruptBatchException(block + ": " + cause.getMessage(), cause, true);
+    // an empty file is an EOFException, which says no more than its name
+    String what = cause.getMessage() == null ? cause.toString() : cause.getMessage();
+    return new CorruptBatchException(block + ": " + what, cause, true);
   }
 
   /** Whether the message says which block it was. */

@@ -11,6 +11,7 @@ import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.EOFException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.nio.ByteBuffer;
@@ -230,5 +231,11 @@ class QuiverCachedBatchTest {
     ByteBuffer.wrap(wire).putInt(HEADER_LENGTH_AT, -3);
     String message = assertThrows(CorruptBatchException.class, () -> unwire(wire)).getMessage();
     assertTrue(message.contains("header length of -3"), message);
+  }
+
+  @Test
+  void aBlockIsNamedWithWhatIsWrong() {
+    assertEquals("block rdd_1_2: cut", CorruptBatchException.of("block rdd_1_2", new EOFException("cut")).getMessage());
+    assertEquals("block rdd_1_2: java.io.EOFException", CorruptBatchException.of("block rdd_1_2", new EOFException()).getMessage());
   }
 }
