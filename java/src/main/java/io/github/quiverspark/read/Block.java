@@ -50,7 +50,8 @@ public final class Block {
   /**
    * Whether e comes from reading this block's stored stream, where damage is an exception of Java's object streams, of Kryo, or of anything
    * that either of them or the decompression below calls; not from computing batches that are not stored, whose input may be another block
-   * and fail in the same way.
+   * and fail in the same way. Kryo also makes nulls and objects of other classes of damaged bytes, which Spark's scan, where it does not
+   * prune, takes for batches before they come here.
    */
   private static boolean isOfStoredStream(Exception e) {
     if (e instanceof InterruptedIOException || e instanceof ClosedByInterruptException) {
@@ -70,7 +71,8 @@ public final class Block {
       // two where a block that the cached plan reads is being opened
       cachedRdds += in.equals(RDD.class.getName()) && frame.getMethodName().equals("getOrCompute") ? 1 : 0;
     }
-    return deserializing && cachedRdds <= 1;
+    boolean noBatch = cachedRdds == 0 && (e instanceof NullPointerException || e instanceof ClassCastException);
+    return noBatch || deserializing && cachedRdds <= 1;
   }
 
   @Override
