@@ -8,9 +8,9 @@ import "C"
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"strconv"
-	"strings"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -170,10 +170,7 @@ func quiver_encode_rows(encoder C.int64_t, rows *C.uint8_t, length C.int64_t, en
 	out *C.quiver_batch, e *C.quiver_error) C.int32_t {
 	return guard(e, func() error {
 		return handles.Encoder(int64(encoder), func(h *abi.Handle) error {
-			if n < 0 || length < 0 {
-				return invalid("%d rows in %d bytes", n, length)
-			}
-			b, err := h.Encoder.EncodeRows(raw(rows, length), unsafe.Slice((*int64)(unsafe.Pointer(ends)), int(n)))
+			b, err := h.Encoder.EncodeRows(raw(rows, length), view[int64](unsafe.Pointer(ends), n))
 			if err != nil {
 				return err
 			}
@@ -228,7 +225,13 @@ func released(p unsafe.Pointer, size uintptr) bool {
 	return *(*uintptr)(unsafe.Add(p, size-2*unsafe.Sizeof(size))) == 0
 }
 
-func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.Schema) (arrow.RecordBatch, error) {
+// importRecord takes over the array and the schema, which arrow-go checks, in part by panics.
+func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.Schema) (rec arrow.RecordBatch, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = invalid("the Arrow array cannot be imported: %v", r)
+		}
+	}()
 	if csch != nil {
 		s, err := cdata.ImportCArrowSchema(csch)
 		if err != nil {
@@ -236,8 +239,10 @@ func importRecord(arr *cdata.CArrowArray, csch *cdata.CArrowSchema, own *arrow.S
 		}
 		own = s
 	}
-	rec, err := cdata.ImportCRecordBatchWithSchema(arr, own)
-	if err != nil {
+	if nulls := view[int64](unsafe.Pointer(arr), 2)[1]; nulls > 0 {
+		return nil, invalid("the Arrow array is no record batch: its struct has %d nulls of its own", nulls)
+	}
+	if rec, err = cdata.ImportCRecordBatchWithSchema(arr, own); err != nil {
 		return nil, invalid("the Arrow array cannot be imported: %v", err)
 	}
 	return rec, nil
@@ -255,7 +260,7 @@ func quiver_decoder_new(json *C.uint8_t, length C.int64_t, projection *C.int32_t
 		if err != nil {
 			return err
 		}
-		if conditionsLength > 0 {
+		if conditionsLength != 0 {
 			if err := dec.SetFilter(text(conditions, conditionsLength)); err != nil {
 				dec.Close()
 				return err
@@ -329,7 +334,7 @@ func quiver_decode_rows(decoder C.int64_t, out *C.quiver_vectors, e *C.quiver_er
 func quiver_next_rows(decoder, target, capacity C.int64_t, out *C.quiver_bytes, ends **C.int32_t, n *C.int64_t, e *C.quiver_error) C.int32_t {
 	return guard(e, func() error {
 		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
-			if capacity < 1 {
+			if capacity < 1 || capacity > math.MaxInt32 {
 				return invalid("room for %d rows", capacity)
 			}
 			room := h.Ends(int(capacity))
@@ -372,20 +377,33 @@ func quiver_close(h C.int64_t) {
 	guard(new(C.quiver_error), func() error { handles.Close(int64(h)); return nil })
 }
 
+// view is n values of the caller's memory. What cannot be any panics with an *abi.ArgumentError, which the guard answers with.
+func view[T any](p unsafe.Pointer, n C.int64_t) []T {
+	var t T
+	if n < 0 || n > math.MaxInt64/C.int64_t(unsafe.Sizeof(t)) || p == nil && n > 0 {
+		panic(&abi.ArgumentError{Message: fmt.Sprintf("%d values at address %#x", n, uintptr(p))})
+	}
+	return unsafe.Slice((*T)(p), int(n))
+}
+
 // raw views n bytes of the caller's memory.
-func raw(p *C.uint8_t, n C.int64_t) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n)) }
+func raw(p *C.uint8_t, n C.int64_t) []byte { return view[byte](unsafe.Pointer(p), n) }
+
+// maxInts bounds what a wrong length costs of the Go heap, which has no limit.
+const maxInts = 1 << 22
 
 // ints copies n numbers of the caller's.
 func ints(p *C.int32_t, n C.int64_t) []int {
-	out := make([]int, int(n))
-	for i, v := range unsafe.Slice((*int32)(unsafe.Pointer(p)), int(n)) {
+	if n > maxInts {
+		panic(&abi.ArgumentError{Message: fmt.Sprintf("a list of %d numbers, of %d at most", n, maxInts)})
+	}
+	out := make([]int, max(n, 0))
+	for i, v := range view[int32](unsafe.Pointer(p), n) {
 		out[i] = int(v)
 	}
 	return out
 }
 
-func text(p *C.char, n C.int64_t) string {
-	return strings.Clone(unsafe.String((*byte)(unsafe.Pointer(p)), int(n)))
-}
+func text(p *C.char, n C.int64_t) string { return string(view[byte](unsafe.Pointer(p), n)) }
 
 func invalid(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -56,9 +56,17 @@ func recovered(r any) error {
 		if le := (*memory.LimitError)(nil); errors.As(err, &le) {
 			return le
 		}
+		if ae := (*ArgumentError)(nil); errors.As(err, &ae) {
+			return ae
+		}
 	}
 	return &internalError{fmt.Sprintf("bug in libquiver, the call was given up: %v\n%s", r, debug.Stack())}
 }
+
+// ArgumentError is a panic about an argument that cannot be what the caller says.
+type ArgumentError struct{ Message string }
+
+func (e *ArgumentError) Error() string { return e.Message }
 
 type internalError struct{ msg string }
 

@@ -53,7 +53,7 @@ func CheckHead(rows, columns, decodedSize int64, header, stats []byte, segments 
 
 // checkCount tells whether there is a checksum for the head and each segment.
 func checkCount(checksums []byte, segments int) error {
-	if len(checksums) != checksumSize*(1+segments) {
+	if len(checksums)%checksumSize != 0 || len(checksums)/checksumSize-1 != segments {
 		return ipc.Corrupt("it has %d segments and %d bytes of checksums", segments, len(checksums))
 	}
 	return nil

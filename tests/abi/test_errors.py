@@ -1,6 +1,7 @@
 """What is wrong is said, by code and by name; the next call works."""
 
 import ctypes as C
+import json
 import random
 import struct
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from quiver import CLOSED, CORRUPT, INTERNAL, INVALID, MEMORY, UNSUPPORTED, Batch, Decoder, Encoder, QuiverError
+from quiver import CLOSED, CORRUPT, INTERNAL, INVALID, MEMORY, READ_ROWS, UNSUPPORTED, Batch, Decoder, Encoder, QuiverError
 from samples import SAMPLES, record_batch, spark_schema
 
 CODECS = ["zstd", "lz4", "none", "pack"]
@@ -314,3 +315,75 @@ def test_arrays_that_cannot_be_taken_over(library):
         assert not any(array.raw[64:72] + schema.raw[56:64])
     del batch
     assert pa.total_allocated_bytes() == before
+
+
+@pytest.mark.parametrize("length", [-1, -(1 << 63), (1 << 63) - 1])
+def test_lengths_that_cannot_be(library, length):
+    """Negative, or of values at no address: the caller's fault, and said so."""
+    n, none, out = C.c_int64(length), C.c_int64(0), C.byref(C.create_string_buffer(4096))
+    row, ends = bytes(16), (C.c_int64 * 1)(16)
+    schema = json.dumps(spark_schema("long")).encode()
+    size = C.c_int64(len(schema))
+    with Encoder(library, spark_schema("long")) as encoder, Decoder(library, spark_schema("long"), [0]) as decoder:
+        needs, count = C.c_void_p(), C.c_int64()
+        for name, *arguments in (
+            ("quiver_check_schema", None, n),
+            ("quiver_check_options", None, n),
+            ("quiver_encode_rows", encoder.handle, None, n, ends, C.c_int64(1), out),
+            ("quiver_encode_rows", encoder.handle, row, C.c_int64(16), None, n, out),
+            ("quiver_decoder_new", schema, size, None, n, None, none, None, none),
+            ("quiver_decoder_new", schema, size, None, none, None, n, None, none),
+            ("quiver_decoder_new", schema, size, None, none, None, none, None, n),
+            ("quiver_check_head", none, none, none, None, n, None, none, none, None, none),
+            ("quiver_decode_plan", decoder.handle, C.c_int32(READ_ROWS), None, n, none, None, none, C.byref(needs), C.byref(count)),
+        ):
+            with fails(INVALID):
+                library.call(name, *arguments)
+
+
+def test_long_lists_take_no_memory(library):
+    """A list of numbers is copied to the heap of Go, which has no limit: a wrong length must not end the process."""
+    schema = json.dumps(spark_schema("long")).encode()
+    columns = (C.c_int32 * 1)()
+    with fails(INVALID, "4194304 at most"):
+        library.call(
+            "quiver_decoder_new", schema, C.c_int64(len(schema)), columns, C.c_int64(1 << 40), None, C.c_int64(0), None, C.c_int64(0)
+        )
+
+
+def test_wrong_counts(library):
+    """Room for more rows than there can be; more segments than checksums, where their product overflows."""
+    with Encoder(library, spark_schema("long")) as encoder, Decoder(library, spark_schema("long"), [0]) as decoder:
+        batch = encoder.rows([bytes(16)])
+        needs, count = C.c_void_p(), C.c_int64()
+        for segments in ((1 << 62) + 1, -1):
+            with fails(CORRUPT if segments > 0 else INVALID, "segments"):
+                library.call(
+                    "quiver_decode_plan",
+                    decoder.handle,
+                    C.c_int32(READ_ROWS),
+                    batch.header,
+                    C.c_int64(len(batch.header)),
+                    C.c_int64(segments),
+                    batch.checksums,
+                    C.c_int64(len(batch.checksums)),
+                    C.byref(needs),
+                    C.byref(count),
+                )
+        decoder.plan(READ_ROWS, batch)
+        library.call("quiver_decode_rows", decoder.handle, C.byref(C.create_string_buffer(4096)))
+        with fails(INVALID, "room for"):
+            library.call("quiver_next_rows", decoder.handle, C.c_int64(1), C.c_int64((1 << 63) - 1), None, None, None)
+
+
+def test_arrays_that_are_no_record_batch(library):
+    """A struct with nulls of its own, and a column that is shorter than the struct."""
+    array = C.create_string_buffer(80)
+    fields = C.c_int64 * 10
+    with Encoder(library, spark_schema("long")) as encoder:
+        for field, value, words in ((1, 2, "2 nulls of its own"), (0, 4, "cannot be imported")):
+            record_batch(3, "long")._export_to_c(C.addressof(array))
+            fields.from_buffer(array)[field] = value
+            with fails(INVALID, words):
+                library.call("quiver_encode_columns", encoder.handle, array, None, C.byref(C.create_string_buffer(4096)))
+            assert not any(array.raw[64:72])
