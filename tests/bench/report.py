@@ -134,6 +134,26 @@ def ratios(r: Results, notes: list[str]) -> list[str]:
     return lines
 
 
+CODEC_CELLS = [("materialize", ["base"]), ("1of6", ["fused"]), ("3of6", ["fused"]), ("6of6", ["fused"]), ("6of6", ["decoded"])]
+
+
+def codecs(wall: Results, cpu: Results) -> list[str]:
+    """The default codec beside the others of Quiver, read in the same way, and Comet's, each with its best reader."""
+    peers = [*(f"quiver-{c}" for c in CODECS), *(f"comet-{c}" for c in CODECS)]
+    lines = ["| flat relation | " + " | ".join(peers) + " |", "|---|" + "---:|" * len(peers)]
+    for query, modes in CODEC_CELLS:
+        cell = f"flat/{query}"
+        for unit, r in (("wall", wall), ("CPU", cpu)):
+            ours, row = r.time(QUIVER, cell, modes), []
+            for peer in peers:
+                theirs = r.time(peer, cell, modes if peer.startswith("quiver") else None)
+                row.append("–" if ours is None or theirs is None else f"{theirs / ours:.2f}")
+            lines.append(f"| {query}{', decoded' if modes == ['decoded'] else ''}, {unit} | " + " | ".join(row) + " |")
+    sizes = [wall.sizes.get((p, "flat")) for p in (QUIVER, *peers)]
+    row = ["–" if size is None or sizes[0] is None else f"{size / sizes[0]:.1f}" for size in sizes[1:]]
+    return [*lines, "| memory | " + " | ".join(row) + " |"]
+
+
 def sizes(r: Results, notes: list[str]) -> list[str]:
     peers = [SPARK, *(f"comet-{c}" for c in CODECS), *(f"quiver-{c}" for c in CODECS), QUIVER]
     peers = [p for p in peers if any(c == p for c, _ in r.sizes)]
@@ -237,6 +257,10 @@ def main() -> None:
         "### Process CPU time, peer ÷ Quiver",
         "",
         *ratios(cpu, notes),
+        "",
+        "### Other codecs ÷ `pack`",
+        "",
+        *codecs(wall, cpu),
         "",
         "### Memory as the block manager counts it",
         "",
