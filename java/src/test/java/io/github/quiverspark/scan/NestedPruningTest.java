@@ -219,6 +219,21 @@ class NestedPruningTest {
     assertTrue(formatted.contains("ReadFields: [l.element.p, s.b, s.c.x]"), formatted);
   }
 
+  /** As the description of the setting says. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void explainOfAnAdaptivePlanNamesItAfterItHasRun(boolean adaptive) {
+    spark.conf().set(ADAPTIVE, adaptive);
+    Dataset<Row> df = spark.sql("select t.k, max(s.b) from cached group by t.k");
+    for (boolean hasRun : new boolean[] {false, true}) {
+      String plan = QuiverScanTest.explain(df);
+      assertTrue(plan.contains("QuiverScan"), plan);
+      assertEquals(hasRun || !adaptive, plan.contains("ReadFields: [s.b, t.k]"), plan);
+      assertEquals(hasRun || !adaptive, plan.contains("ColumnarToRow"), plan);
+      df.collectAsList();
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void fewerBytesAreRead(boolean adaptive) {
