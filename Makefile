@@ -27,6 +27,7 @@ PYTHON := $(QUIVER_CACHE)/venv/bin/python
 # Modules of java/, and what is made of one: $(call jar,4.1_2.13)
 MODULES := $(shell awk -F'\t' '!/^\#/ { print $$1 "_" $$2 }' java/lines.tsv)
 name = quiver-spark-$(1)-$(VERSION).jar
+pom = quiver-spark-$(1)-$(VERSION).pom
 target = java/spark-$(1)/target/$(call name,$(1))
 MODULE := $(SPARK)_$(SCALA)
 # Whose jars tests and demonstration use: build/jars has the library of this machine only, quickly made; JARS=dist has those that are released.
@@ -97,6 +98,11 @@ build/jars/$(call name,$(1)): $(call target,$(1))
 dist/$(call name,$(1)): $(call target,$(1)) build/release/complete
 	@mkdir -p $$(@D)
 	cp $$< $$@.tmp && jar --update --file $$@.tmp -C build/release/native-resources io && mv $$@.tmp $$@
+
+# Beside the jar in a Maven repository; the jar has it, too.
+dist/$(call pom,$(1)): $(call target,$(1))
+	@mkdir -p $$(@D)
+	cp $$(<D)/$$(@F) $$@
 endef
 $(foreach m,$(MODULES),$(eval $(call module-rules,$(m))))
 
@@ -104,18 +110,18 @@ $(CLASSPATH_JAR):
 	@tests/tools/fetch.sh classpath $(CLASSPATH_RELEASE)
 
 .PHONY: dist
-dist: $(foreach m,$(MODULES),dist/$(call name,$(m))) ## for users: dist/quiver-spark-LINE_SCALA-VERSION.jar for every line, Linux on x86-64 and arm64
+dist: $(foreach m,$(MODULES),dist/$(call name,$(m)) dist/$(call pom,$(m))) ## for users: dist/quiver-spark-LINE_SCALA-VERSION.jar and .pom for every line, Linux on x86-64 and arm64
 
 CYCLONEDX_GO := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0
 CYCLONEDX_MAVEN := org.cyclonedx:cyclonedx-maven-plugin:2.9.3
 .PHONY: release
-release: dist ## what a release has: dist/ with the jars, bills of materials (CycloneDX) of the Go and Maven sides, SHA256SUMS
+release: dist ## what a release has: dist/ with the jars and poms, bills of materials (CycloneDX) of the Go and Maven sides, SHA256SUMS
 	$(call say,bills of materials)
 	tests/tools/licenses.sh
 	go run $(CYCLONEDX_GO) app -json -output dist/quiver-$(VERSION).go.cdx.json .
 	$(MVN) -pl spark-4.1_2.13 $(CYCLONEDX_MAVEN):makeBom -DoutputFormat=json -DoutputDirectory="$(CURDIR)/dist" \
 	  -DoutputName=quiver-$(VERSION).maven.cdx -DincludeProvidedScope=false
-	cd dist && sha256sum *-$(VERSION).jar *-$(VERSION)*.json > SHA256SUMS
+	cd dist && sha256sum *-$(VERSION).jar *-$(VERSION).pom *-$(VERSION)*.json > SHA256SUMS
 
 .PHONY: spark-conf
 spark-conf: ## the spark-submit arguments that switch Quiver on, one a line (SPARK=4.1; JARS=dist)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 from .groups import Group
@@ -54,19 +55,21 @@ def helper_jar() -> Path:
 
 
 def maven_folder(jar: Path, folder: Path) -> str:
-    """Lays the jar and its poms out as `mvn deploy` does; returns the coordinates."""
+    """Lays the jar and the pom inside it out as `mvn deploy` does, and nothing else; returns the coordinates."""
     version = (ROOT / "VERSION").read_text().strip()
-    name = jar.name.removesuffix(f"-{version}.jar")
-    module = ROOT / "java" / name.removeprefix("quiver-")
-    for artifact, extension, source in (
-        ("quiver-spark", "pom", ROOT / "java" / "pom.xml"),
-        (name, "pom", module / "pom.xml"),
-        (name, "jar", jar),
-    ):
-        target = folder / "io" / "github" / "quiverspark" / artifact / version / f"{artifact}-{version}.{extension}"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
-    return f"io.github.quiverspark:{name}:{version}"
+    artifact = jar.name.removesuffix(f"-{version}.jar")
+    target = folder / "io" / "github" / "quiverspark" / artifact / version / jar.name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(jar, target)
+    target.with_suffix(".pom").write_bytes(pom_of(jar))
+    return f"io.github.quiverspark:{artifact}:{version}"
+
+
+def pom_of(jar: Path) -> bytes:
+    """The one pom that the jar has."""
+    with zipfile.ZipFile(jar) as z:
+        (name,) = (n for n in z.namelist() if n.endswith("/pom.xml"))
+        return z.read(name)
 
 
 def spark_home(folder: Path) -> Path:

@@ -68,7 +68,9 @@ public final class QuiverSettings {
 
   public static final Setting<Boolean> NESTED_PRUNING = Setting.ofBoolean(PREFIX + "scan.nestedPruning.enabled", true, Scope.RUN_TIME,
       "Whether fields of struct columns that a query does not read are left out while batches are decoded, also within arrays and the"
-          + " values of maps. `EXPLAIN` names those that are read (`ReadFields`) where others are left out. False: a column of which"
+          + " values of maps. `EXPLAIN` names those that are read (`ReadFields`) where others are left out. Of a query with"
+          + " an exchange or a subquery, adaptive execution shows neither these nor `ColumnarToRow` before it has run:"
+          + " `df.explain()` has them after `df.collect()`, `EXPLAIN` with `spark.sql.adaptive.enabled=false`. False: a column of which"
           + " anything is read is decoded whole.");
 
   public static final Setting<Long> MEMORY_LIMIT = Setting.ofBytesOrAuto(PREFIX + "native.memoryLimit", "0", "1024t", Scope.START,

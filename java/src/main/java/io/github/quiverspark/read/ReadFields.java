@@ -110,7 +110,7 @@ public final class ReadFields implements Serializable {
     return paths;
   }
 
-  /** A struct of which no field is read is looked at for whether it is null. */
+  /** A struct of which no field is read is looked at for whether it is null. Void fields have nothing to read, whether asked for or not. */
   private static void addPaths(String name, DataType full, DataType read, List<String> paths) {
     if (full.equals(read)) {
       paths.add(name);
@@ -119,7 +119,7 @@ public final class ReadFields implements Serializable {
       StructField[] fields = ((StructType) full).fields();
       for (int i = 0; i < fields.length; i++) {
         DataType type = ((StructType) read).fields()[i].dataType();
-        if (!isLeftOut(fields[i].dataType(), type)) {
+        if (!(type instanceof NullType)) {
           addPaths(name + "." + fields[i].name(), fields[i].dataType(), type, paths);
         }
       }

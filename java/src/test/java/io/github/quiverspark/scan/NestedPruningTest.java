@@ -83,7 +83,9 @@ class NestedPruningTest {
             + " 'a', -id)) s",
         "if(id % 7 = 0, null, array(named_struct('p', id, 'q', concat('q', id)), null, named_struct('p', id + 1, 'q', null))) l",
         "map('k', named_struct('v', id, 'w', concat('w', id)), 'n', null) m",
-        "named_struct('k', id % 3, 't', named_struct('u', id, 'v', array(named_struct('z', id, 'zz', 'zz')))) t");
+        "named_struct('k', id % 3, 't', named_struct('u', id, 'v', array(named_struct('z', id, 'zz', 'zz')))) t",
+        "if(id % 4 = 0, null, named_struct('a', id, 'v', null, 'c', named_struct('x', id, 'v', null, 'y', 'y'),"
+            + " 'l', array(named_struct('v', null, 'p', id, 'q', 'q')))) n");
   }
 
   /** A query, and the paths that are read of columns that are not read whole; "" if there are none. */
@@ -126,6 +128,15 @@ class NestedPruningTest {
         Arguments.of("select if(id > 3, s, null).b from %s", null),
         Arguments.of("select case when id > 3 then s.c else null end.y from %s", null),
         Arguments.of("select coalesce(s.c, named_struct('x', 1L, 'y', '1')) from %s", "[s.c]"),
+        // void fields
+        Arguments.of("select n.a from %s", "[n.a]"),
+        Arguments.of("select n.a, n.v, n.c.v from %s", "[n.a, nulls of n.c]"),
+        Arguments.of("select n.v from %s", "[nulls of n]"),
+        Arguments.of("select n.c.x from %s where n.l.q[0] = 'q'", "[n.c.x, n.l.element.q]"),
+        Arguments.of("select n.l.v from %s", "[nulls of n.l.element]"),
+        Arguments.of("select n.c from %s", "[n.c]"),
+        Arguments.of("select n.c.x, n.c.y, n.c.v from %s", "[n.c]"),
+        Arguments.of("select n.a, n.c, n.l from %s", ""),
         // whole rows in between: generated code ends below an operator that has none, and copies fields that cannot be null unasked
         Arguments.of("select t.t.u, exists(l, e -> e.p > 500) from %s where id > 3", "[t.t.u]"),
         Arguments.of("select l.p, exists(l, e -> e.p > 500), m['k'].v, forall(t.t.v.zz, e -> e > '') from %s where s.c.x > 3", null),
@@ -206,6 +217,21 @@ class NestedPruningTest {
     assertTrue(plan.contains("ReadFields: [l.element.p, s.b, s.c.x]"), plan);
     String formatted = df.queryExecution().explainString(ExplainMode.fromString("formatted"));
     assertTrue(formatted.contains("ReadFields: [l.element.p, s.b, s.c.x]"), formatted);
+  }
+
+  /** As the description of the setting says. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void explainOfAnAdaptivePlanNamesItAfterItHasRun(boolean adaptive) {
+    spark.conf().set(ADAPTIVE, adaptive);
+    Dataset<Row> df = spark.sql("select t.k, max(s.b) from cached group by t.k");
+    for (boolean hasRun : new boolean[] {false, true}) {
+      String plan = QuiverScanTest.explain(df);
+      assertTrue(plan.contains("QuiverScan"), plan);
+      assertEquals(hasRun || !adaptive, plan.contains("ReadFields: [s.b, t.k]"), plan);
+      assertEquals(hasRun || !adaptive, plan.contains("ColumnarToRow"), plan);
+      df.collectAsList();
+    }
   }
 
   @ParameterizedTest
