@@ -171,7 +171,7 @@ def test_checked_jni(guest, java, tmp_path):
 def test_wrong_arguments(guest, java, tmp_path):
     """What no caller passes: null arrays, short arrays, absurd sizes, closed and foreign handles. Exceptions, never the end."""
     got = guest.run(java, "Guest", "arguments", cwd=tmp_path).figures
-    assert got["arguments"] == 30
+    assert got["arguments"] == 31
 
 
 def test_messages_keep_every_character(guest, java, tmp_path):
