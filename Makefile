@@ -320,6 +320,13 @@ bench: fetch $(JAR) ## all relations and codecs, Spark and Comet beside Quiver; 
 	$(PYTHON) tests/bench/report.py --doc docs/performance.md --picture docs/performance.svg \
 	  --commit "$$(git rev-parse --short HEAD)" build/bench/*.json
 
+CODEC_CELLS := flat/(src-noop|materialize|[0136]of6)/
+.PHONY: bench-codecs
+bench-codecs: fetch $(JAR) ## the default codec beside the others of Quiver and Comet's, on the flat relation; twenty minutes
+	QUIVER_JAR='$(CURDIR)/$(JAR)' BENCH_OUT=build/bench-codecs tests/bench/run.sh --only '$(CODEC_CELLS)' --iters 3 9 --cell-cap 8
+	$(PYTHON) tests/bench/report.py --codecs --command 'make bench-codecs' --doc docs/performance.md \
+	  --commit "$$(git rev-parse --short HEAD)" build/bench-codecs/*.json
+
 .PHONY: bench-quick
 bench-quick: fetch $(JAR) ## a change's before and after: flat relation, Spark's format and pack, under six minutes
 	QUIVER_JAR='$(CURDIR)/$(JAR)' tests/bench/run.sh --peers spark41-default --codecs pack --only "flat/" --iters 2 5 --cell-cap 3

@@ -2,9 +2,9 @@
 
 usage: report.py [--doc docs/performance.md] [--picture docs/performance.svg] [--commit ID] FILE.json ...
 
-The part of the document between its two marker lines is replaced. Ratios are the peer's time divided by Quiver's, of the lowest medians
-over the rounds. Times of reads are net of the floor, the smallest count(*) of all contenders; times of building are net of the same
-query written to noop without a cache. A ratio below its target is printed in bold; notes.tsv has what is known about it.
+The part of the document between two marker lines is replaced, with --codecs another one. Ratios are the peer's time divided by Quiver's,
+of the lowest medians over the rounds. Times of reads are net of the floor, the smallest count(*) of all contenders; times of building are
+net of the same query written to noop without a cache. A ratio below its target is printed in bold; notes.tsv has what is known about it.
 """
 
 import argparse
@@ -241,41 +241,44 @@ def main() -> None:
     args.add_argument("--picture", type=Path)
     args.add_argument("--commit", default="unknown")
     args.add_argument("--command", default="make bench")
+    args.add_argument("--codecs", action="store_true", help="the default codec beside the others, of the flat relation")
     a = args.parse_args()
     wall, cpu = Results(a.files, "medianMs"), Results(a.files, "cpuMedianMs")
     notes: list[str] = []
     cores = os.cpu_count()
     rounds = ", ".join(f"{name} × {n}" for name, n in wall.rounds.items())
+    section = "codecs" if a.codecs else "measured"
     lines = [
         f"Commit {a.commit}, command `{a.command}`, {platform.machine()} with {cores} cores, load average while timing"
         f" {min(wall.loads):.1f} to {max(wall.loads):.1f}. Rounds: {rounds}. Floor: {wall.floor:.0f} ms.",
         "",
-        "### Wall time, peer ÷ Quiver",
-        "",
-        *ratios(wall, notes),
-        "",
-        "### Process CPU time, peer ÷ Quiver",
-        "",
-        *ratios(cpu, notes),
-        "",
-        "### Other codecs ÷ `pack`",
-        "",
-        *codecs(wall, cpu),
-        "",
-        "### Memory as the block manager counts it",
-        "",
-        *sizes(wall, notes),
-        "",
-        *(f"{i + 1}. {text}" for i, text in enumerate(notes)),
-        "",
-        "### Wall time as measured",
-        "",
-        *absolute(wall),
-        "Versions: " + "; ".join(sorted(wall.versions)) + ".",
     ]
+    if a.codecs:
+        lines += codecs(wall, cpu)
+    else:
+        lines += [
+            "### Wall time, peer ÷ Quiver",
+            "",
+            *ratios(wall, notes),
+            "",
+            "### Process CPU time, peer ÷ Quiver",
+            "",
+            *ratios(cpu, notes),
+            "",
+            "### Memory as the block manager counts it",
+            "",
+            *sizes(wall, notes),
+            "",
+            *(f"{i + 1}. {text}" for i, text in enumerate(notes)),
+            "",
+            "### Wall time as measured",
+            "",
+            *absolute(wall),
+            "Versions: " + "; ".join(sorted(wall.versions)) + ".",
+        ]
     text = "\n".join(lines)
     if a.doc:
-        runs.write_section(a.doc, "measured", f"{text}\n")
+        runs.write_section(a.doc, section, f"{text}\n")
     else:
         print(text)
     if a.picture:
