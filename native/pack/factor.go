@@ -111,7 +111,7 @@ func gcd(a, b uint64) uint64 {
 
 // multiply replaces each x of dst by ref + f*x.
 func multiply[T unsigned](dst []T, f, ref T) {
-	for ; len(dst) >= 4; dst = dst[4:] {
+	for dst = dst[fastMultiply(dst, f, ref):]; len(dst) >= 4; dst = dst[4:] {
 		d := (*[4]T)(dst)
 		d[0] = d[0]*f + ref
 		d[1] = d[1]*f + ref
