@@ -33,6 +33,9 @@ func (e *intEncoder) factorOf(v []uint64, valid []byte, lo, hi uint64) uint64 {
 			return 1
 		}
 	}
+	if valid == nil && steady(v) {
+		return 1
+	}
 	if valid != nil {
 		// In a sequence with every other slot null, values are even multiples of the step.
 		if f = gcd(f, e.steadyStep(v, valid)); f == 1 {
@@ -56,6 +59,18 @@ func (e *intEncoder) factorOf(v []uint64, valid []byte, lo, hi uint64) uint64 {
 		}
 		f = g
 	}
+}
+
+// steady tells whether neighbours in a sample of v differ by the same: deltas
+// without their exceptions then take no bits, with or without a factor.
+func steady(v []uint64) bool {
+	step := v[1] - v[0]
+	for i, stride := 1, (len(v)-1)/sampleLen+1; i < len(v); i += stride {
+		if v[i]-v[i-1] != step {
+			return false
+		}
+	}
+	return true
 }
 
 // steadyStep is the difference of neighbours where most have the same one, else 0.
@@ -97,12 +112,12 @@ func divide(v []uint64, lo, f uint64) int {
 
 // gcd is the greatest common divisor of a, at least 1, and b.
 func gcd(a, b uint64) uint64 {
-	if b %= a; b == 0 {
+	if b == 0 {
 		return a
 	}
 	shift := bits.TrailingZeros64(a | b)
 	a >>= bits.TrailingZeros64(a)
-	for b != 0 {
+	for b != 0 && a != 1 {
 		b >>= bits.TrailingZeros64(b)
 		a, b = min(a, b), max(a, b)-min(a, b)
 	}
