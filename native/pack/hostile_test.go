@@ -229,6 +229,16 @@ func TestErrorsNameTheProblem(t *testing.T) {
 		{"int64", [3][]byte{nil, buf(encInts, modeReference, 60, 0), nil}, 0, "bit width 60"},
 		{"int64", [3][]byte{nil, buf(encInts, modeReference, 50, 0), nil}, 0, "ends too early"},
 		{"int64", [3][]byte{nil, buf(encInts, modeConstant, 0, 0, 0), nil}, 0, "2 bytes are left over"},
+		{"int64", [3][]byte{nil, buf(encInts, modeReference|hasFactor, 0, 0, 0), nil}, 0, "factor 0 of"},
+		{"int64", [3][]byte{nil, buf(encInts, modeDelta|hasFactor, 1, 0, 0, 0), nil}, 0, "factor 1 of"},
+		{"int8", [3][]byte{nil, buf(encInts, modeReference|hasFactor, 0x80, 2, 0, 0), nil}, 0, "factor 256 of values of 1 bytes"},
+		{"int32", [3][]byte{nil, buf(encInts, modeDelta2|hasFactor, 0x80, 0x80, 0x80, 0x80, 16, 0, 0, 0, 0), nil}, 0, "factor 4294967296 of"},
+		{"int64", [3][]byte{nil, buf(encInts, modeReference|hasFactor, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2, 0, 0), nil}, 0, "ends too early"},
+		{"int64", [3][]byte{nil, buf(encInts, modeReference|hasFactor), nil}, 0, "ends too early"},
+		{"int64", [3][]byte{nil, buf(encInts, modeConstant|hasFactor, 2, 0), nil}, 0, "bad block head 0x10"},
+		{"int64", [3][]byte{nil, slices.Concat([]byte{encInts, modePlain | hasFactor}, make([]byte, 780), make([]byte, guardLen)), nil}, 0, "ends too early"},
+		{"int8", [3][]byte{nil, slices.Concat([]byte{encInts, modePlain | hasFactor}, make([]byte, 50), make([]byte, guardLen)), nil}, 0, "ends too early"},
+		{"int64", [3][]byte{nil, buf(encInts, modeReference|32, 0, 0), nil}, 0, "bad block head 0x21"},
 		{"int64", [3][]byte{nil, make([]byte, 801), nil}, 0, "801 bytes for 100 values"},
 		{"int64", [3][]byte{nil, {1, 2}, nil}, 0, "ends too early"},
 		{"int64", [3][]byte{nil, make([]byte, 800), nil}, 5, "validity of a long column: buffer is absent"},
@@ -291,6 +301,10 @@ func FuzzRoundTrip(f *testing.F) {
 		f.Add(byte(k), uint16(100), uint8(0), []byte("seed of some bytes"))
 		f.Add(byte(k), uint16(2000), uint8(3), []byte{0, 1, 2, 3, 4, 5, 6, 7, 8})
 		f.Add(byte(k), uint16(1500), uint8(200), []byte("key_000123"))
+		// Multiples of a million, and one that is not.
+		f.Add(byte(k), uint16(1500), uint8(8<<3), le[int64](1e6, 17e6, -5e6, 1e15, 3e6))
+		f.Add(byte(k), uint16(1500), uint8(8<<3|1), le[int64](255e6, 17e6, -5e6, 1e15, 3e6))
+		f.Add(byte(k), uint16(1500), uint8(4<<3), le[int32](1e6, 17e6, -5e6, 2e9, 3e6, 3e6+1))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, n uint16, shape uint8, seed []byte) {
 		typ := kinds[fuzzKinds[int(kind)%len(fuzzKinds)]]

@@ -13,18 +13,19 @@ import (
 // DELTA_BINARY_PACKED with exceptions added, the block size FastLanes (Afroozeh
 // and Boncz, VLDB 2023). The number of values is known from outside.
 //
-//	block      = head byte (mode, bit 3: exceptions), then by mode
+//	block      = head byte (mode, bit 3: exceptions, bit 4: factor), then by mode
 //	  constant   value zigzag
-//	  reference  width byte, ref zigzag, [exceptions], packed x
-//	             value = ref + x
-//	  delta      width byte, ref zigzag, base zigzag, [exceptions], packed x
-//	             value[i] = value[i-1] + ref + x[i],  value[-1] = base
-//	  delta2     width byte, ref zigzag, base zigzag, slope zigzag, [exceptions], packed x
-//	             d[i] = d[i-1] + ref + x[i], value[i] = value[i-1] + d[i], d[-1] = slope
+//	  reference  [factor], width byte, ref zigzag, [exceptions], packed x
+//	             value = ref + factor*x
+//	  delta      [factor], width byte, ref zigzag, base zigzag, [exceptions], packed x
+//	             value[i] = value[i-1] + ref + factor*x[i],  value[-1] = base
+//	  delta2     [factor], width byte, ref zigzag, base zigzag, slope zigzag, [exceptions], packed x
+//	             d[i] = d[i-1] + ref + factor*x[i], value[i] = value[i-1] + d[i], d[-1] = slope
 //	  plain      values, little-endian
+//	factor     = uvarint, at least 2, less than 2^bits of a value; 1 where there is none
 //	exceptions = count uvarint, width byte, ref zigzag,
 //	             count positions uint16 LE rising, packed y
-//	             ref + x[position] is replaced by exceptions' ref + y
+//	             ref + factor*x[position] is replaced by exceptions' ref + y
 //
 // All arithmetic wraps around at the width of the value.
 const blockLen = 1024
@@ -38,6 +39,7 @@ const (
 
 	modeMask      = 7
 	hasExceptions = 8
+	hasFactor     = 16
 )
 
 type signed interface {
@@ -53,10 +55,13 @@ const exceptionBits = 24
 
 // intEncoder holds the scratch of one block.
 type intEncoder struct {
-	v   [blockLen]uint64 // values, sign-extended, null slots filled
+	v   [blockLen]uint64 // values, sign-extended, null slots filled; then quotients
 	d   [blockLen]uint64 // deltas
 	exc [blockLen]uint64
 	pos [blockLen]uint16
+
+	// value = origin + factor*quotient; 0 and 1 where the values have no factor.
+	origin, factor uint64
 
 	sample [sampleLen]int64
 	slopes [sampleLen]int64
@@ -125,14 +130,19 @@ func (e *intEncoder) appendBlock(dst []byte, n int, valid []byte) []byte {
 	if lo == hi {
 		return appendZigzag(append(dst, modeConstant), uint64(lo))
 	}
+	e.origin, e.factor = 0, e.factorOf(v, valid, uint64(lo), uint64(hi))
+	if e.factor != 1 {
+		e.origin = uint64(lo)
+		lo, hi = 0, int64(uint64(hi-lo)/e.factor)
+	}
 	best := fullFrame(lo, hi, n)
 	full := bitLen(uint64(hi) - uint64(lo))
 	if n < 8 || full <= 1 {
-		return e.appendFrame(append(dst, modeReference), v, best, nil)
+		return e.appendFrame(dst, modeReference, v, best)
 	}
 	if s := e.takeSample(v); full > 2 && !hopeless(s, lo, full, 0) {
 		slices.Sort(s)
-		if f := bestWindow(s, lo, hi, n); f.cost < best.cost {
+		if f := e.bestWindow(s, lo, hi, n); f.cost < best.cost {
 			best = f
 		}
 	}
@@ -141,14 +151,14 @@ func (e *intEncoder) appendBlock(dst []byte, n int, valid []byte) []byte {
 			return out
 		}
 	}
-	return e.appendFrame(append(dst, modeReference), v, best, nil)
+	return e.appendFrame(dst, modeReference, v, best)
 }
 
 // tryDelta appends the block as deltas, of which s is a sample, or returns nil
 // where that does not take less than cost bits.
 func (e *intEncoder) tryDelta(dst []byte, n int, valid []byte, s []int64, cost int) []byte {
 	slices.Sort(s)
-	guess := bestWindow(s, s[0], s[len(s)-1], n)
+	guess := e.bestWindow(s, s[0], s[len(s)-1], n)
 	if guess.cost+n/4 >= cost-cost/16 {
 		return nil
 	}
@@ -156,7 +166,7 @@ func (e *intEncoder) tryDelta(dst []byte, n int, valid []byte, s []int64, cost i
 	d := e.d[:n]
 	lo, hi := minMax(d[1:])
 	f := fullFrame(lo, hi, n)
-	if w := bestWindow(s, lo, hi, n); w.cost < f.cost {
+	if w := e.bestWindow(s, lo, hi, n); w.cost < f.cost {
 		f = w
 	}
 	if f.cost+n/4 >= cost {
@@ -168,7 +178,7 @@ func (e *intEncoder) tryDelta(dst []byte, n int, valid []byte, s []int64, cost i
 		}
 	}
 	d[0] = f.ref
-	return e.appendFrame(append(dst, modeDelta), d, f, []uint64{first - f.ref})
+	return e.appendFrame(dst, modeDelta, d, f, first-f.ref)
 }
 
 // hopeless tells from a sample that no window of half the range 2^full or less
@@ -224,7 +234,7 @@ func (e *intEncoder) tryDelta2(dst []byte, first uint64, d []uint64, cost int) (
 	slope := d[1] - lo - lo // d[-1]: d[0] = slope+lo, d[1] = slope+2*lo
 	base := first - slope - lo
 	f := frame{ref: lo, width: width, all: true}
-	dst = e.appendFrameHead(append(dst, modeDelta2), f, base, slope)
+	dst = e.appendFrameHead(dst, modeDelta2, f, base, slope)
 	return appendPacked(dst, x, f), true
 }
 
@@ -235,19 +245,34 @@ func appendPacked(dst []byte, x []uint64, f frame) []byte {
 	return dst[:len(dst)+size]
 }
 
-func (e *intEncoder) appendFrameHead(dst []byte, f frame, more ...uint64) []byte {
-	dst = appendZigzag(append(dst, byte(f.width)), f.ref)
-	for _, m := range more {
+// appendFrameHead appends the head of a block in a delta mode with its base and
+// perhaps its slope, or in mode reference; all are of quotients.
+func (e *intEncoder) appendFrameHead(dst []byte, mode byte, f frame, baseAndSlope ...uint64) []byte {
+	dst = append(dst, mode)
+	if e.factor != 1 && f.width > 0 {
+		dst[len(dst)-1] |= hasFactor
+		dst = binary.AppendUvarint(dst, e.factor)
+	}
+	ref := f.ref * e.factor
+	if mode == modeReference {
+		ref += e.origin
+	}
+	dst = appendZigzag(append(dst, byte(f.width)), ref)
+	for i, m := range baseAndSlope {
+		m *= e.factor
+		if i == 0 {
+			m += e.origin
+		}
 		dst = appendZigzag(dst, m)
 	}
 	return dst
 }
 
-// appendFrame appends x, whose mode byte is the last byte of dst, in the window
-// of f, with exceptions for what lies outside. It overwrites x.
-func (e *intEncoder) appendFrame(dst []byte, x []uint64, f frame, more []uint64) []byte {
-	mode := len(dst) - 1
-	dst = e.appendFrameHead(dst, f, more...)
+// appendFrame appends a block of x in the window of f, with exceptions for what
+// lies outside. It overwrites x.
+func (e *intEncoder) appendFrame(dst []byte, mode byte, x []uint64, f frame, base ...uint64) []byte {
+	head := len(dst)
+	dst = e.appendFrameHead(dst, mode, f, base...)
 	if !f.all {
 		n := 0
 		for i, v := range x {
@@ -257,9 +282,13 @@ func (e *intEncoder) appendFrame(dst []byte, x []uint64, f frame, more []uint64)
 			}
 		}
 		if n > 0 {
-			dst[mode] |= hasExceptions
+			dst[head] |= hasExceptions
+			origin := e.origin
+			if mode != modeReference {
+				origin = 0
+			}
 			for i, p := range e.pos[:n] {
-				e.exc[i] = x[p]
+				e.exc[i] = x[p]*e.factor + origin
 				x[p] = f.ref
 			}
 			dst = e.appendExceptions(dst, n)
@@ -423,14 +452,14 @@ var trims = [...]int{0, 1, 2, 3, 4, 6, 8, 11, 15, 20, 26}
 // bestWindow picks the cheapest window for n values between lo and hi, of which
 // s is a sorted sample, by trying to leave some of the smallest and some of the
 // largest to exceptions.
-func bestWindow(s []int64, lo, hi int64, n int) frame {
+func (e *intEncoder) bestWindow(s []int64, lo, hi int64, n int) frame {
 	full := bitLen(uint64(hi) - uint64(lo))
 	best := fullFrame(lo, hi, n)
 	k := len(s)
 	if k < 8 {
 		return best
 	}
-	each := n * int(full+exceptionBits) / k
+	each := n * int(full+bitLen(e.factor)-1+exceptionBits) / k
 	for _, a := range trims {
 		if a*each >= best.cost {
 			break

@@ -8,6 +8,7 @@ import (
 type intBlock struct {
 	mode        byte
 	width       uint
+	factor      uint64 // 0: none
 	ref         uint64
 	base, slope uint64
 	excCount    int
@@ -29,6 +30,9 @@ func readBlock(r *reader, n, size int) (b intBlock) {
 	case modePlain:
 		b.packed = r.bytes(n * size)
 	case modeReference, modeDelta, modeDelta2:
+		if head&hasFactor != 0 {
+			b.factor = r.factor(size)
+		}
 		b.width = r.width()
 		b.ref = r.zigzag()
 		if b.mode != modeReference {
@@ -48,10 +52,20 @@ func readBlock(r *reader, n, size int) (b intBlock) {
 	default:
 		r.fail("unknown block mode %d", b.mode)
 	}
-	if r.err == nil && (head&^(modeMask|hasExceptions) != 0 || b.excCount == 0 && head&hasExceptions != 0) {
+	if r.err == nil && (head&^(modeMask|hasExceptions|hasFactor) != 0 || b.excCount == 0 && head&hasExceptions != 0 ||
+		b.factor == 0 && head&hasFactor != 0) {
 		r.fail("bad block head %#x", head)
 	}
 	return b
+}
+
+// factor reads the common factor of a block of values of size bytes.
+func (r *reader) factor(size int) uint64 {
+	f := r.uvarint()
+	if r.err == nil && (f < 2 || bitLen(f) > uint(8*size)) {
+		r.fail("factor %d of values of %d bytes", f, size)
+	}
+	return f
 }
 
 func (r *reader) width() uint {
@@ -76,7 +90,12 @@ func decodeBlock[T unsigned](b *intBlock, dst []T) error {
 	if b.width == 0 && b.mode == modeDelta {
 		return stretches(b, dst)
 	}
-	unpackBits(dst, b.packed[:cap(b.packed)], b.width, T(b.ref))
+	if b.factor == 0 {
+		unpackBits(dst, b.packed[:cap(b.packed)], b.width, T(b.ref))
+	} else {
+		unpackBits(dst, b.packed[:cap(b.packed)], b.width, 0)
+		multiply(dst, T(b.factor), T(b.ref))
+	}
 	if b.excCount > 0 {
 		if err := patch(b, dst); err != nil {
 			return err

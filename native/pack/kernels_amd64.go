@@ -52,6 +52,12 @@ func unpack32AVX2(dst *uint32, src *byte, groups int, table *[64]byte, half, wid
 func unpack64AVX2(dst *uint64, src *byte, groups int, table *[128]byte, width int, mask, ref uint64)
 
 //go:noescape
+func multiply32AVX2(dst *uint32, groups int, factor, ref uint32)
+
+//go:noescape
+func multiply64AVX2(dst *uint64, groups int, factor, ref uint64)
+
+//go:noescape
 func prefixSum32AVX2(dst *uint32, groups int, base uint32) uint32
 
 //go:noescape
@@ -82,6 +88,26 @@ func fastUnpack[T unsigned](dst []T, src []byte, w uint, ref T) int {
 		return 0
 	}
 	return groups * 8
+}
+
+// fastMultiply does what multiply does for the first so many values and returns
+// how many.
+func fastMultiply[T unsigned](dst []T, f, ref T) int {
+	if !useAVX2 || len(dst) < 8 {
+		return 0
+	}
+	p := unsafe.Pointer(unsafe.SliceData(dst))
+	switch {
+	case unsafe.Sizeof(f) == 8 && uint64(f)>>32 == 0:
+		n := len(dst) &^ 3
+		multiply64AVX2((*uint64)(p), n/4, uint64(f), uint64(ref))
+		return n
+	case unsafe.Sizeof(f) == 4:
+		n := len(dst) &^ 7
+		multiply32AVX2((*uint32)(p), n/8, uint32(f), uint32(ref))
+		return n
+	}
+	return 0
 }
 
 // fastPrefixSum does what prefixSum does for the first so many values; it

@@ -79,6 +79,50 @@ loop64:
 	VZEROUPPER
 	RET
 
+// func multiply32AVX2(dst *uint32, groups int, factor, ref uint32)
+TEXT ·multiply32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ groups+8(FP), CX
+	MOVL factor+16(FP), AX
+	VMOVD AX, X4
+	VPBROADCASTD X4, Y4
+	MOVL ref+20(FP), AX
+	VMOVD AX, X5
+	VPBROADCASTD X5, Y5
+
+multiply32:
+	VPMULLD (DI), Y4, Y0
+	VPADDD  Y5, Y0, Y0
+	VMOVDQU Y0, (DI)
+	ADDQ    $32, DI
+	DECQ    CX
+	JNZ     multiply32
+	VZEROUPPER
+	RET
+
+// func multiply64AVX2(dst *uint64, groups int, factor, ref uint64)
+TEXT ·multiply64AVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), DI
+	MOVQ groups+8(FP), CX
+	VPBROADCASTQ factor+16(FP), Y4
+	VPBROADCASTQ ref+24(FP), Y5
+
+	// The low and the high half of x by a factor of 32 bits.
+multiply64:
+	VMOVDQU  (DI), Y0
+	VPSRLQ   $32, Y0, Y1
+	VPMULUDQ Y4, Y0, Y0
+	VPMULUDQ Y4, Y1, Y1
+	VPADDQ   Y5, Y0, Y0
+	VPSLLQ   $32, Y1, Y1
+	VPADDQ   Y1, Y0, Y0
+	VMOVDQU  Y0, (DI)
+	ADDQ     $32, DI
+	DECQ     CX
+	JNZ      multiply64
+	VZEROUPPER
+	RET
+
 // func prefixSum32AVX2(dst *uint32, groups int, base uint32) uint32
 TEXT ·prefixSum32AVX2(SB), NOSPLIT, $0-28
 	MOVQ         dst+0(FP), DI

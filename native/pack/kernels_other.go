@@ -12,3 +12,5 @@ func (h *hexDecoder) fastHex(dst, packed []byte, length, digits int, segments []
 }
 
 func fastPrefixSum[T unsigned](dst []T, base T) (int, T) { return 0, base }
+
+func fastMultiply[T unsigned](dst []T, f, ref T) int { return 0 }

@@ -242,6 +242,28 @@ func valuesOf(kind schema.Kind, n int) map[string][]byte {
 			put("random", bytesOf(x))
 		}
 	}
+	factored := factorSeries(n, 5)
+	for _, name := range slices.Sorted(maps.Keys(factored)) {
+		s := factored[name]
+		switch kind {
+		case schema.Int8:
+			put("zz"+name, convert[int8](s))
+		case schema.Int16:
+			put("zz"+name, convert[int16](s))
+		case schema.Int32:
+			put("zz"+name, convert[int32](s))
+		case schema.Int64:
+			put("zz"+name, bytesOf(s))
+		case schema.Float64:
+			put("zz"+name, convert[float64](s))
+		case schema.Decimal:
+			b := make([]int64, 0, 2*n)
+			for _, v := range s {
+				b = append(b, v, v>>63)
+			}
+			put("zz"+name, bytesOf(b))
+		}
+	}
 	if kind == schema.Float64 || kind == schema.Float32 {
 		special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, 1e-310, 0.1, 123.45,
 			-1e15, 4503599627370497.5}

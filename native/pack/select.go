@@ -155,7 +155,6 @@ func scratchOf[T unsigned](d *Decoder) []T {
 // selectStream selects on an integer stream of q.n values.
 func selectStream[T unsigned](q *selection, r *reader, scratch []T) {
 	size := int(unsafe.Sizeof(scratch[0]))
-	largest := int64(1)<<(8*size-1) - 1
 	for at := 0; at < q.n && r.err == nil; at += blockLen {
 		m := min(blockLen, q.n-at)
 		b := readBlock(r, m, size)
@@ -163,8 +162,7 @@ func selectStream[T unsigned](q *selection, r *reader, scratch []T) {
 			return
 		}
 		q.Blocks++
-		// beyond the width values wrap around
-		if lo, hi, ok := b.bounds(m); ok && lo >= -largest-1 && hi <= largest {
+		if lo, hi, ok := b.bounds(m, size); ok {
 			if hi < q.lo || lo > q.hi {
 				q.none(at, m)
 				continue
@@ -181,23 +179,32 @@ func selectStream[T unsigned](q *selection, r *reader, scratch []T) {
 	}
 }
 
-// bounds returns an interval that holds all n values of the block but those of
-// null slots, or false where that cannot be told from the head.
-func (b *intBlock) bounds(n int) (lo, hi int64, ok bool) {
+// bounds returns an interval that holds all n values of size bytes of the block
+// but those of null slots, or false where that cannot be told from the head.
+func (b *intBlock) bounds(n, size int) (lo, hi int64, ok bool) {
+	// beyond their width values wrap around
+	largest := int64(1)<<(8*size-1) - 1
+	lo, hi, ok = b.unwrapped(n)
+	return lo, hi, ok && lo >= -largest-1 && hi <= largest
+}
+
+// unwrapped is bounds in 64 bits.
+func (b *intBlock) unwrapped(n int) (lo, hi int64, ok bool) {
 	// Below these limits nothing overflows: a block adds up to 2^51 at most.
 	const big, step = 1 << 62, 1 << 40
 	ref, base := int64(b.ref), int64(b.base)
 	if b.mode == modeConstant {
 		return ref, ref, true
 	}
-	if b.mode != modeReference && b.mode != modeDelta || b.width > 50 || ref >= big || ref <= -big || base >= big || base <= -big {
+	width := b.width + bitLen(b.factor) // of factor*x
+	if b.mode != modeReference && b.mode != modeDelta || width > 61 || ref >= big || ref <= -big || base >= big || base <= -big {
 		return 0, 0, false
 	}
-	lo, hi = ref, ref+1<<b.width-1
+	lo, hi = ref, ref+int64(max(b.factor, 1))*(1<<b.width-1)
 	if b.mode == modeReference {
 		if b.excCount > 0 {
 			from := int64(b.excRef)
-			if b.excWidth > 50 || from >= big || from <= -big {
+			if b.excWidth > 61 || from >= big || from <= -big {
 				return 0, 0, false
 			}
 			lo, hi = min(lo, from), max(hi, from+1<<b.excWidth-1)
@@ -205,7 +212,7 @@ func (b *intBlock) bounds(n int) (lo, hi int64, ok bool) {
 		return lo, hi, true
 	}
 	// The first value adds one delta to base, the last n of them.
-	if b.width > 39 || lo >= step || lo <= -step {
+	if width > 39 || lo >= step || lo <= -step {
 		return 0, 0, false
 	}
 	count := int64(n)
@@ -250,7 +257,7 @@ func selectDict[T unsigned](d *Decoder, q *selection, r *reader) {
 			return
 		}
 		q.Blocks++
-		if lo, hi, ok := b.bounds(m); ok && (hi < first || lo > last) {
+		if lo, hi, ok := b.bounds(m, 4); ok && (hi < first || lo > last) {
 			q.none(at, m)
 			continue
 		}

@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand"
 	"slices"
@@ -89,6 +90,7 @@ func TestSelectRange(t *testing.T) {
 func TestSelectRangeSkipsBlocks(t *testing.T) {
 	const n = 10240
 	s := intSeries(n, 1)
+	maps.Copy(s, factorSeries(n, 1))
 	for _, c := range []struct {
 		name     string
 		lo, hi   int64
@@ -100,6 +102,13 @@ func TestSelectRangeSkipsBlocks(t *testing.T) {
 		{"dates", 0, 100, 0},
 		{"wrap", 5000, 6000, 0},
 		{"constant", 0, 1, 0},
+		{"seconds", 1700040000e6, 1700040100e6, 10},
+		{"seconds", 0, 1699999999e6, 0},
+		{"seconds", 1700132000e6, math.MaxInt64, 0}, // 17 bits,
+		{"seconds", 1690000000e6, 1710000000e6, 0},
+		{"secondsSorted", 1700000000e6, 1700000100e6, 1},
+		{"outliersOfHundred", -5000, 100000, 10},
+		{"outliersOfHundred", math.MinInt64, -9e15, 10},
 	} {
 		p := newPair()
 		stored := p.encode(t, newColumn(kinds["int64"], n, nil, bytesOf(s[c.name]), nil))
@@ -245,8 +254,10 @@ func TestSelectionOnValuesThatWrapAround(t *testing.T) {
 	h, d := newHostileArena(), NewDecoder()
 	h.prepare()
 	for name, stored := range map[string][]byte{
-		"reference": slices.Concat([]byte{encInts, modeReference, 4, 0xF0, 0x01}, bytes.Repeat([]byte{0x98}, n/2), make([]byte, guardLen)), // 120 + 8 or 9
-		"constant":  slices.Concat([]byte{encInts, modeConstant, 0x81, 0x02}, make([]byte, guardLen)),                                      // -129
+		"reference": slices.Concat([]byte{encInts, modeReference, 4, 0xF0, 0x01}, bytes.Repeat([]byte{0x98}, n/2), make([]byte, guardLen)),         // 120 + 8 or 9
+		"constant":  slices.Concat([]byte{encInts, modeConstant, 0x81, 0x02}, make([]byte, guardLen)),                                              // -129
+		"factor":    slices.Concat([]byte{encInts, modeReference | hasFactor, 100, 4, 0}, bytes.Repeat([]byte{0x21}, n/2), make([]byte, guardLen)), // 100 or 200
+		"delta":     slices.Concat([]byte{encInts, modeDelta | hasFactor, 100, 4, 0, 0}, bytes.Repeat([]byte{0x20}, n/2), make([]byte, guardLen)),  // 0 or 200 more
 	} {
 		c := column.New(kinds["int8"])
 		if err := d.Node(c, n, 0, [3][]byte{nil, stored, nil}, h.arena); err != nil {
