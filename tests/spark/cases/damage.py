@@ -222,12 +222,12 @@ def words_of_damaged_compressed_files(t, what):
 
 @case(codecs=("pack",), group="main", quiver_only=True)
 def flipped_bits_in_compressed_blocks(t):
-    """PySpark compresses blocks on disk unless told otherwise; its streams have checksums, whose errors name the block, too."""
+    """Blocks on disk are compressed by PySpark, and from 4.3 on by Spark; the streams have checksums, whose errors name the block, too."""
     from pathlib import Path
 
     from pyspark import StorageLevel
 
-    assert t.sc.getConf().get("spark.rdd.compress").lower() == "true"
+    assert t.sc.getConf().get("spark.rdd.compress", "true").lower() == "true"
     t.conf("spark.sql.inMemoryColumnarStorage.batchSize", 500)
     level = StorageLevel(True, False, False, False)
     for reading in t.readers("row", "fused", aqe=(False,)):
