@@ -179,6 +179,7 @@ func TestFactorIsFound(t *testing.T) {
 		{"dates", "none", modeReference, 12},
 		{"sequence", "every2", modeDelta, 1},
 		{"falling", "none", modeDelta, 1},
+		{"runs", "none", modeDelta | hasExceptions, 1},
 	} {
 		valid := nulls[c.nulls]
 		stream := appendInts(nil, s[c.name], valid, &intEncoder{})

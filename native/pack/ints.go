@@ -459,7 +459,9 @@ func (e *intEncoder) bestWindow(s []int64, lo, hi int64, n int) frame {
 	if k < 8 {
 		return best
 	}
-	each := n * int(full+bitLen(e.factor)-1+exceptionBits) / k
+	each := n * int(full+exceptionBits) / k
+	// Exceptions are not divided by the factor; where all are the same, that takes nothing.
+	unscaled := n * int(bitLen(e.factor)-1) / k
 	for _, a := range trims {
 		if a*each >= best.cost {
 			break
@@ -477,7 +479,11 @@ func (e *intEncoder) bestWindow(s []int64, lo, hi int64, n int) frame {
 				high = hi
 			}
 			width := storedWidth(bitLen(uint64(high) - uint64(low)))
-			if cost := n*int(width) + (a+b)*each; cost < best.cost {
+			cost := n*int(width) + (a+b)*each
+			if same := a == 0 && b > 0 && s[k-b] == hi || b == 0 && a > 0 && s[a-1] == lo; !same {
+				cost += (a + b) * unscaled
+			}
+			if cost < best.cost {
 				ref := uint64(low)
 				if slack := uint64(1)<<(width&63) - 1 - (uint64(high) - uint64(low)); a > 0 && width < 64 {
 					// The window has room to spare: below where only small values

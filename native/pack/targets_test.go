@@ -39,7 +39,7 @@ func TestSizes(t *testing.T) {
 		{corpus.Flat, 100_000, 80 << 10}, // Spark's format takes 4.3 MiB
 		{corpus.Nested, 50_000, 50 << 10},
 		{corpus.Wide(100), 20_000, 200 << 10}, // 2.6 MiB
-		{corpus.Lineitem, 50_000, 50_000 * 24},
+		{corpus.Lineitem, 50_000, 50_000 * 23},
 		{corpus.Orders, 50_000, 50_000 * 22},
 		{corpus.Public, 10_000, 10_000 * 215},
 	} {
