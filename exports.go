@@ -394,11 +394,12 @@ const maxInts = 1 << 22
 
 // ints copies n numbers of the caller's.
 func ints(p *C.int32_t, n C.int64_t) []int {
-	if n > maxInts {
+	values := view[int32](unsafe.Pointer(p), n)
+	if len(values) > maxInts {
 		panic(&abi.ArgumentError{Message: fmt.Sprintf("a list of %d numbers, of %d at most", n, maxInts)})
 	}
-	out := make([]int, max(n, 0))
-	for i, v := range view[int32](unsafe.Pointer(p), n) {
+	out := make([]int, len(values))
+	for i, v := range values {
 		out[i] = int(v)
 	}
 	return out

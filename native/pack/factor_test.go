@@ -124,10 +124,7 @@ func TestFactorsRoundTrip(t *testing.T) {
 				for name, s := range map[string][]int64{"random": random, "sorted": sorted, "outliers": outliers} {
 					for _, null := range []string{"none", "every2", "random10"} {
 						id := fmt.Sprintf("%d values, %s, factor %d from %d, nulls %s", n, name, f, origin, null)
-						roundTripInts[int8, uint8](t, id, s, nulls[null])
-						roundTripInts[int16, uint16](t, id, s, nulls[null])
-						roundTripInts[int32, uint32](t, id, s, nulls[null])
-						roundTripInts[int64, uint64](t, id, s, nulls[null])
+						roundTripAllWidths(t, id, s, nulls[null])
 					}
 				}
 			}
@@ -142,10 +139,7 @@ func TestFactorSeriesRoundTrip(t *testing.T) {
 				for _, fast := range []bool{true, false} {
 					withKernels(fast, func() {
 						id := fmt.Sprintf("%s/%s/%d", name, null, n)
-						roundTripInts[int8, uint8](t, id, s, validity)
-						roundTripInts[int16, uint16](t, id, s, validity)
-						roundTripInts[int32, uint32](t, id, s, validity)
-						roundTripInts[int64, uint64](t, id, s, validity)
+						roundTripAllWidths(t, id, s, validity)
 					})
 				}
 			}
@@ -391,10 +385,7 @@ func FuzzFactor(f *testing.F) {
 		if shape&2 != 0 {
 			validity = bytes.Repeat(seed, n/8/len(seed)+2)
 		}
-		roundTripInts[int8, uint8](t, "fuzz", s, validity)
-		roundTripInts[int16, uint16](t, "fuzz", s, validity)
-		roundTripInts[int32, uint32](t, "fuzz", s, validity)
-		roundTripInts[int64, uint64](t, "fuzz", s, validity)
+		roundTripAllWidths(t, "fuzz", s, validity)
 	})
 }
 

@@ -98,15 +98,21 @@ func roundTripInts[S signed, U unsigned](t *testing.T, name string, series []int
 	return len(enc)
 }
 
+// roundTripAllWidths does it for the series cut to 8, 16, 32 and 64 bits.
+func roundTripAllWidths(t *testing.T, name string, series []int64, validity []byte) {
+	t.Helper()
+	roundTripInts[int8, uint8](t, name, series, validity)
+	roundTripInts[int16, uint16](t, name, series, validity)
+	roundTripInts[int32, uint32](t, name, series, validity)
+	roundTripInts[int64, uint64](t, name, series, validity)
+}
+
 func TestIntsRoundTrip(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 8, 9, 63, 64, 65, 100, 1023, 1024, 1025, 3000} {
 		for name, s := range intSeries(n, int64(n)) {
 			for nulls, validity := range nullPatterns(n) {
 				id := fmt.Sprintf("%s/%s/%d", name, nulls, n)
-				roundTripInts[int8, uint8](t, id, s, validity)
-				roundTripInts[int16, uint16](t, id, s, validity)
-				roundTripInts[int32, uint32](t, id, s, validity)
-				roundTripInts[int64, uint64](t, id, s, validity)
+				roundTripAllWidths(t, id, s, validity)
 			}
 		}
 	}

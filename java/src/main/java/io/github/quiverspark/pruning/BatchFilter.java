@@ -85,7 +85,7 @@ public final class BatchFilter {
     public boolean hasNext() {
       while (next == null && batches.hasNext()) {
         CachedBatch batch = batches.next();
-        if (!(batch instanceof SimpleMetricsCachedBatch) || test.mayMatch(((SimpleMetricsCachedBatch) batch).stats())) {
+        if (test.mayMatch(((SimpleMetricsCachedBatch) batch).stats())) {
           next = batch;
         } else if (listener != null) {
           listener.skipped(batch);

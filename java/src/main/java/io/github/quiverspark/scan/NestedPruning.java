@@ -62,9 +62,7 @@ final class NestedPruning {
     while (passesRowsOn(child)) {
       child = child.children().head();
     }
-    SparkPlan staged = CacheStageScan.ofStage(child);
-    SparkPlan scan = staged == null ? child : staged;
-    return scan instanceof QuiverScan ? (QuiverScan) scan : null;
+    return QuiverScan.of(child);
   }
 
   /** The operator over a scan that reads what the operators in between read as well. */
@@ -74,9 +72,7 @@ final class NestedPruning {
         reads.addAll(child.expressions());
         return withReads(child, reads);
       }
-      // a stage has done its work by now, and holds the scan as it was
-      SparkPlan staged = CacheStageScan.ofStage(child);
-      QuiverScan scan = (QuiverScan) (staged == null ? child : staged);
+      QuiverScan scan = QuiverScan.of(child);
       ReadFields fields = reads.readFields(scan.attributes());
       return fields == null && scan.readFields() == null ? child : scan.reading(fields);
     });

@@ -65,6 +65,13 @@ public final class QuiverScan extends CachedScan {
     copyTagsFrom(scan);
   }
 
+  /** The node as a scan, also where it is a stage of one, which has done its work by now; null if it is neither. */
+  static QuiverScan of(SparkPlan node) {
+    SparkPlan staged = CacheStageScan.ofStage(node);
+    SparkPlan scan = staged == null ? node : staged;
+    return scan instanceof QuiverScan ? (QuiverScan) scan : null;
+  }
+
   /**
    * The scan for a ColumnarToRowExec, which is done with a batch when it takes the next: arrays are used again, so that they need not be
    * cleared and stay in the processor's cache. It counts in the same metrics as this node.

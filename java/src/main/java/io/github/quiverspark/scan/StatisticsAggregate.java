@@ -29,7 +29,7 @@ public final class StatisticsAggregate extends LeafPlan {
   /** Stands for a partial aggregation for which {@link #of} gives a node. Called by Spark too, by reflection, to copy the node. */
   public StatisticsAggregate(HashAggregateExec partial) {
     this.partial = partial;
-    this.scan = scanBelow(partial);
+    this.scan = QuiverScan.of(partial.child());
   }
 
   /** The node to put in place of this one, or null if it has to be executed as it is. */
@@ -41,16 +41,9 @@ public final class StatisticsAggregate extends LeafPlan {
     if (!partial.groupingExpressions().isEmpty() || !QuiverSettings.statisticsAggregates(node.conf())) {
       return null;
     }
-    QuiverScan scan = scanBelow(partial);
+    QuiverScan scan = QuiverScan.of(partial.child());
     boolean whole = scan != null && scan.predicates().isEmpty();
     return whole && aggregate(partial, scan) != null ? new StatisticsAggregate(partial) : null;
-  }
-
-  private static QuiverScan scanBelow(HashAggregateExec partial) {
-    SparkPlan child = partial.child();
-    SparkPlan staged = CacheStageScan.ofStage(child);
-    SparkPlan scan = staged == null ? child : staged;
-    return scan instanceof QuiverScan ? (QuiverScan) scan : null;
   }
 
   private static BatchAggregate aggregate(HashAggregateExec partial, QuiverScan scan) {
