@@ -389,8 +389,13 @@ func bitsAt(b []byte, i, m int) uint64 {
 	return w
 }
 
+// minMax returns the extremes of v, which is not empty.
 func minMax(v []uint64) (lo, hi int64) {
-	lo, hi = int64(v[0]), int64(v[0])
+	n, lo, hi := fastMinMax(v)
+	if n == 0 {
+		lo, hi = int64(v[0]), int64(v[0])
+	}
+	v = v[n:]
 	lo2, hi2 := lo, hi
 	for ; len(v) >= 4; v = v[4:] {
 		q := (*[4]uint64)(v)

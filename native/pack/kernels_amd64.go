@@ -63,6 +63,12 @@ func prefixSum32AVX2(dst *uint32, groups int, base uint32) uint32
 //go:noescape
 func prefixSum64AVX2(dst *uint64, groups int, base uint64) uint64
 
+//go:noescape
+func writeNumbersAVX2(out *byte, ends *uint32, nums *uint64, groups int, prefix *byte, head int)
+
+//go:noescape
+func minMax64AVX2(v *uint64, groups int) (lo, hi int64)
+
 // fastUnpack does what unpackBits does for the first so many values, a multiple
 // of eight, and returns how many. All of src may be read.
 func fastUnpack[T unsigned](dst []T, src []byte, w uint, ref T) int {
@@ -126,6 +132,28 @@ func fastPrefixSum[T unsigned](dst []T, base T) (int, T) {
 		return n, T(prefixSum32AVX2((*uint32)(p), n/8, uint32(base)))
 	}
 	return 0, base
+}
+
+// fastMinMax returns minMax of the first so many values, at least one, and how
+// many, or 0.
+func fastMinMax(v []uint64) (n int, lo, hi int64) {
+	if !useAVX2 || len(v) < 8 {
+		return 0, 0, 0
+	}
+	lo, hi = minMax64AVX2(unsafe.SliceData(v), len(v)/8)
+	return len(v) &^ 7, lo, hi
+}
+
+// fastNumbers does what writeNumbers does for the first so many strings and
+// returns how many. They have a prefix of at most sixteen bytes, no suffix and at
+// most eight digits; ends[-1] is where the first one begins. Up to 24 bytes
+// behind the last one are overwritten.
+func fastNumbers(out unsafe.Pointer, ends []uint32, nums []uint64, prefix *literal) int {
+	if !useAVX2 || len(ends) < 4 {
+		return 0
+	}
+	writeNumbersAVX2((*byte)(out), &ends[0], &nums[0], len(ends)/4, &prefix.b[0], prefix.n)
+	return len(ends) &^ 3
 }
 
 // hexTable is what hexAVX2 keeps in registers: the text of each digit, and for

@@ -232,3 +232,138 @@ loophex:
 	JNZ        loophex
 	VZEROUPPER
 	RET
+
+// Constants of the digits: x*0xd1b71759>>45 is x/10000, x*5243>>19 is x/100 below
+// 10000, x*6554>>16 is x/10 below 100.
+DATA tenThousandth<>+0(SB)/8, $0xd1b71759
+GLOBL tenThousandth<>(SB), RODATA|NOPTR, $8
+DATA tenThousand<>+0(SB)/8, $10000
+GLOBL tenThousand<>(SB), RODATA|NOPTR, $8
+DATA hundredth<>+0(SB)/8, $0x147b147b147b147b
+GLOBL hundredth<>(SB), RODATA|NOPTR, $8
+DATA hundred<>+0(SB)/8, $0x0064006400640064
+GLOBL hundred<>(SB), RODATA|NOPTR, $8
+DATA tenth<>+0(SB)/8, $0x199a199a199a199a
+GLOBL tenth<>(SB), RODATA|NOPTR, $8
+DATA ten<>+0(SB)/8, $0x000a000a000a000a
+GLOBL ten<>(SB), RODATA|NOPTR, $8
+DATA zeros<>+0(SB)/8, $0x3030303030303030
+GLOBL zeros<>(SB), RODATA|NOPTR, $8
+
+// func writeNumbersAVX2(out *byte, ends *uint32, nums *uint64, groups int, prefix *byte, head int)
+TEXT ·writeNumbersAVX2(SB), NOSPLIT, $0-48
+	MOVQ         out+0(FP), DI
+	MOVQ         ends+8(FP), BX
+	MOVQ         nums+16(FP), SI
+	MOVQ         groups+24(FP), CX
+	MOVQ         prefix+32(FP), DX
+	MOVQ         head+40(FP), R12
+	VMOVDQU      (DX), X7
+	VPBROADCASTQ tenThousandth<>(SB), Y8
+	VPBROADCASTQ tenThousand<>(SB), Y9
+	VPBROADCASTQ hundredth<>(SB), Y10
+	VPBROADCASTQ hundred<>(SB), Y11
+	VPBROADCASTQ tenth<>(SB), Y12
+	VPBROADCASTQ ten<>(SB), Y13
+	VPBROADCASTQ zeros<>(SB), Y14
+	LEAQ         64(R12*8), AX
+	VMOVQ        AX, X15
+	VPBROADCASTQ X15, Y15
+	LEAQ         (DI)(R12*1), DX
+
+loopnumbers:
+	// Eight bytes of digits of each number: halves of four, pairs, digits.
+	VMOVDQU  (SI), Y0
+	VPMULUDQ Y8, Y0, Y1
+	VPSRLQ   $45, Y1, Y1
+	VPMULUDQ Y9, Y1, Y2
+	VPSUBQ   Y2, Y0, Y0
+	VPSLLQ   $32, Y0, Y0
+	VPOR     Y1, Y0, Y0
+	VPMULHUW Y10, Y0, Y1
+	VPSRLW   $3, Y1, Y1
+	VPMULLW  Y11, Y1, Y2
+	VPSUBW   Y2, Y0, Y0
+	VPSLLD   $16, Y0, Y0
+	VPOR     Y1, Y0, Y0
+	VPMULHUW Y12, Y0, Y1
+	VPMULLW  Y13, Y1, Y2
+	VPSUBW   Y2, Y0, Y0
+	VPSLLW   $8, Y0, Y0
+	VPOR     Y1, Y0, Y0
+	VPOR     Y14, Y0, Y0
+
+	// Leading zeros out: a shift of 64 bits and more leaves nothing of a null.
+	VPMOVZXDQ (BX), Y3
+	VPMOVZXDQ -4(BX), Y4
+	VPSUBQ    Y4, Y3, Y3
+	VPSLLQ    $3, Y3, Y3
+	VPSUBQ    Y3, Y15, Y3
+	VPSRLVQ   Y3, Y0, Y0
+
+	// In their order: what is written behind a string is written over by the next.
+	MOVL         -4(BX), R8
+	MOVL         (BX), R9
+	MOVL         4(BX), R10
+	MOVL         8(BX), R11
+	VEXTRACTI128 $1, Y0, X1
+	VMOVDQU      X7, (DI)(R8*1)
+	VMOVLPS      X0, (DX)(R8*1)
+	VMOVDQU      X7, (DI)(R9*1)
+	VMOVHPS      X0, (DX)(R9*1)
+	VMOVDQU      X7, (DI)(R10*1)
+	VMOVLPS      X1, (DX)(R10*1)
+	VMOVDQU      X7, (DI)(R11*1)
+	VMOVHPS      X1, (DX)(R11*1)
+	ADDQ         $32, SI
+	ADDQ         $16, BX
+	DECQ         CX
+	JNZ          loopnumbers
+	VZEROUPPER
+	RET
+
+// func minMax64AVX2(v *uint64, groups int) (lo, hi int64)
+TEXT ·minMax64AVX2(SB), NOSPLIT, $0-32
+	MOVQ    v+0(FP), SI
+	MOVQ    groups+8(FP), CX
+	VMOVDQU (SI), Y0
+	VMOVDQU Y0, Y1
+	VMOVDQU 32(SI), Y2
+	VMOVDQU Y2, Y3
+
+loopminmax:
+	VMOVDQU    (SI), Y4
+	VMOVDQU    32(SI), Y5
+	VPCMPGTQ   Y4, Y0, Y6
+	VPCMPGTQ   Y1, Y4, Y7
+	VPCMPGTQ   Y5, Y2, Y8
+	VPCMPGTQ   Y3, Y5, Y9
+	VPBLENDVB  Y6, Y4, Y0, Y0
+	VPBLENDVB  Y7, Y4, Y1, Y1
+	VPBLENDVB  Y8, Y5, Y2, Y2
+	VPBLENDVB  Y9, Y5, Y3, Y3
+	ADDQ       $64, SI
+	DECQ       CX
+	JNZ        loopminmax
+	VPCMPGTQ     Y2, Y0, Y6
+	VPBLENDVB    Y6, Y2, Y0, Y0
+	VPCMPGTQ     Y1, Y3, Y7
+	VPBLENDVB    Y7, Y3, Y1, Y1
+	VEXTRACTI128 $1, Y0, X2
+	VEXTRACTI128 $1, Y1, X3
+	VPCMPGTQ     X2, X0, X6
+	VPBLENDVB    X6, X2, X0, X0
+	VPCMPGTQ     X1, X3, X7
+	VPBLENDVB    X7, X3, X1, X1
+	VPSHUFD      $0xee, X0, X2
+	VPSHUFD      $0xee, X1, X3
+	VPCMPGTQ     X2, X0, X6
+	VPBLENDVB    X6, X2, X0, X0
+	VPCMPGTQ     X1, X3, X7
+	VPBLENDVB    X7, X3, X1, X1
+	VMOVQ        X0, AX
+	VMOVQ        X1, BX
+	VZEROUPPER
+	MOVQ         AX, lo+16(FP)
+	MOVQ         BX, hi+24(FP)
+	RET

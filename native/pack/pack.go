@@ -174,7 +174,7 @@ type Decoder struct {
 	fsst  fsstTable
 
 	inner, planes, dictBytes []byte
-	prefix, suffix           literal
+	prefix, suffix, padded   literal
 	hex                      hexDecoder
 }
 

@@ -202,6 +202,20 @@ func (l *literal) read(r *reader) {
 	copy(l.b[:], r.bytes(l.n))
 }
 
+// pad makes l the literal p with n zeros behind it, if sixteen bytes hold that.
+func (l *literal) pad(p *literal, n int) bool {
+	n = max(n, 0)
+	if p.n+n > 16 {
+		return false
+	}
+	*l = *p
+	for i := range n {
+		l.b[p.n+i] = '0'
+	}
+	l.n += n
+	return true
+}
+
 // prefixInt decodes a column; c.Offsets is allocated.
 func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 	digits := int(r.byte())
@@ -219,6 +233,8 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 	if r.err != nil {
 		return
 	}
+	// The kernel writes eight digits; zeros in front of them are part of the prefix.
+	quick := d.padded.pad(prefix, digits-8) && suffix.n == 0
 	c.Data = arena.Bytes(size)
 	offsets := column.View[uint32](c.Offsets)
 	offsets[0] = 0
@@ -235,22 +251,35 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 			return
 		}
 		lens := offsets[start+1:][:n]
-		if c.Validity != nil && fillNulls(nums, c.Validity[start>>3:]) == n {
-			clear(nums)
+		if c.Validity != nil {
+			validity := c.Validity[start>>3:]
+			number := uint64(0)
+			if first := nextBit(validity, 0, n, 1); first < n {
+				number = nums[first]
+			}
+			setNulls(nums, validity, number)
 		}
-		if !numberLengths(lens, nums, uint32(prefix.n+suffix.n), digits) {
+		highest, ok := numberLengths(lens, nums, uint32(prefix.n+suffix.n), digits)
+		if !ok {
 			r.fail("a number has more than %d digits", maxDigits)
 			return
 		}
 		if c.Validity != nil {
 			setNulls(lens, c.Validity[start>>3:], 0)
 		}
+		// At most 1024 lengths of 114 behind at most maxTextBytes fit 32 bits.
 		at := total
-		if total = sumLengths(lens, total); total > uint64(size) {
+		prefixSum(lens, uint32(total))
+		if total = uint64(lens[n-1]); total > uint64(size) {
 			r.fail("strings take more than the %d bytes announced", size)
 			return
 		}
-		writeNumbers(out, uintptr(at), lens, nums, prefix, suffix)
+		done := 0
+		if quick && highest < 1e8 {
+			done = fastNumbers(out, lens, nums, &d.padded)
+			at = uint64(offsets[start+done])
+		}
+		writeNumbers(out, uintptr(at), lens[done:], nums[done:], prefix, suffix)
 	}
 	if total != uint64(size) {
 		r.fail("strings take %d bytes, %d announced", total, size)
@@ -274,16 +303,16 @@ func digitsOf(x uint64) uint32 {
 	return max(t, 1)
 }
 
-// numberLengths sets the length of each string and reports whether all numbers
-// have maxDigits digits at most (digits where it is not 0).
-func numberLengths(lens []uint32, nums []uint64, fixed uint32, digits int) bool {
+// numberLengths sets the length of each string. It returns the highest number, or
+// false where one has more than maxDigits digits (digits where it is not 0).
+func numberLengths(lens []uint32, nums []uint64, fixed uint32, digits int) (highest int64, ok bool) {
 	lo, hi := minMax(nums)
 	limit := powers[maxDigits]
 	if digits != 0 {
 		limit = powers[digits]
 	}
 	if lo < 0 || uint64(hi) >= limit {
-		return false
+		return hi, false
 	}
 	low, high := uint32(digits), uint32(digits)
 	if digits == 0 {
@@ -304,11 +333,11 @@ func numberLengths(lens []uint32, nums []uint64, fixed uint32, digits int) bool 
 			lens[i] = fixed - low + digitsOf(x)
 		}
 	}
-	return true
+	return hi, true
 }
 
 // writeNumbers writes the strings that end at ends, the first from at on; up to
-// 15 bytes behind the last one are overwritten (arena slack).
+// 15 bytes behind the last one are overwritten, by the kernel 24 (arena slack).
 func writeNumbers(out unsafe.Pointer, at uintptr, ends []uint32, nums []uint64, prefix, suffix *literal) {
 	nums = nums[:len(ends)]
 	head, tail := uintptr(prefix.n), uintptr(suffix.n)
