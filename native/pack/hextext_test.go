@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/rand"
 	"testing"
-
-	"github.com/quiverspark/quiver/native/column"
 )
 
 // Shapes of every length up to what the kernel holds and beyond, with digits in
@@ -50,17 +48,7 @@ func TestHexadecimalShapes(t *testing.T) {
 		if len(stored[2]) > 0 && stored[2][0] == encHex {
 			hex++
 		}
-		for _, fast := range []bool{true, false} {
-			withKernels(fast, func() {
-				got := column.New(want.Type)
-				if err := p.d.Node(got, n, want.Nulls, stored, p.arena); err != nil {
-					t.Fatal(err)
-				}
-				if err := sameColumn(want, got); err != nil {
-					t.Fatalf("length %d, %d strings, %v, kernels %v: %v", length, n, fmt.Sprint(digits), fast, err)
-				}
-			})
-		}
+		p.decodeBothWays(t, fmt.Sprintf("length %d, %v", length, digits), want, stored)
 	}
 	if hex < 300 {
 		t.Fatalf("only %d of 600 columns are stored as hexadecimal", hex)

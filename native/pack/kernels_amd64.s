@@ -322,6 +322,13 @@ loopnumbers:
 	VZEROUPPER
 	RET
 
+// The lower of low and a to low, the higher of high and b to high.
+#define EXTREMES(a, b, low, high) \
+	VPCMPGTQ  a, low, Y6       \
+	VPCMPGTQ  high, b, Y7      \
+	VPBLENDVB Y6, a, low, low  \
+	VPBLENDVB Y7, b, high, high
+
 // func minMax64AVX2(v *uint64, groups int) (lo, hi int64)
 TEXT ·minMax64AVX2(SB), NOSPLIT, $0-32
 	MOVQ    v+0(FP), SI
@@ -332,38 +339,25 @@ TEXT ·minMax64AVX2(SB), NOSPLIT, $0-32
 	VMOVDQU Y2, Y3
 
 loopminmax:
-	VMOVDQU    (SI), Y4
-	VMOVDQU    32(SI), Y5
-	VPCMPGTQ   Y4, Y0, Y6
-	VPCMPGTQ   Y1, Y4, Y7
-	VPCMPGTQ   Y5, Y2, Y8
-	VPCMPGTQ   Y3, Y5, Y9
-	VPBLENDVB  Y6, Y4, Y0, Y0
-	VPBLENDVB  Y7, Y4, Y1, Y1
-	VPBLENDVB  Y8, Y5, Y2, Y2
-	VPBLENDVB  Y9, Y5, Y3, Y3
-	ADDQ       $64, SI
-	DECQ       CX
-	JNZ        loopminmax
-	VPCMPGTQ     Y2, Y0, Y6
-	VPBLENDVB    Y6, Y2, Y0, Y0
-	VPCMPGTQ     Y1, Y3, Y7
-	VPBLENDVB    Y7, Y3, Y1, Y1
-	VEXTRACTI128 $1, Y0, X2
-	VEXTRACTI128 $1, Y1, X3
-	VPCMPGTQ     X2, X0, X6
-	VPBLENDVB    X6, X2, X0, X0
-	VPCMPGTQ     X1, X3, X7
-	VPBLENDVB    X7, X3, X1, X1
-	VPSHUFD      $0xee, X0, X2
-	VPSHUFD      $0xee, X1, X3
-	VPCMPGTQ     X2, X0, X6
-	VPBLENDVB    X6, X2, X0, X0
-	VPCMPGTQ     X1, X3, X7
-	VPBLENDVB    X7, X3, X1, X1
-	VMOVQ        X0, AX
-	VMOVQ        X1, BX
+	VMOVDQU (SI), Y4
+	VMOVDQU 32(SI), Y5
+	EXTREMES(Y4, Y4, Y0, Y1)
+	EXTREMES(Y5, Y5, Y2, Y3)
+	ADDQ    $64, SI
+	DECQ    CX
+	JNZ     loopminmax
+
+	// Eight of each to four, to two, to one.
+	EXTREMES(Y2, Y3, Y0, Y1)
+	VPERMQ  $0x4e, Y0, Y2
+	VPERMQ  $0x4e, Y1, Y3
+	EXTREMES(Y2, Y3, Y0, Y1)
+	VPSHUFD $0xee, Y0, Y2
+	VPSHUFD $0xee, Y1, Y3
+	EXTREMES(Y2, Y3, Y0, Y1)
+	VMOVQ   X0, AX
+	VMOVQ   X1, BX
 	VZEROUPPER
-	MOVQ         AX, lo+16(FP)
-	MOVQ         BX, hi+24(FP)
+	MOVQ    AX, lo+16(FP)
+	MOVQ    BX, hi+24(FP)
 	RET

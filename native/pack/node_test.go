@@ -175,6 +175,22 @@ func (p *codecPair) roundTrip(t testing.TB, name string, c *column.Column) int {
 	return size
 }
 
+// decodeBothWays decodes what is stored of c by the kernels for this processor and without.
+func (p *codecPair) decodeBothWays(t testing.TB, name string, c *column.Column, stored [3][]byte) {
+	t.Helper()
+	for _, fast := range []bool{true, false} {
+		withKernels(fast, func() {
+			got := column.New(c.Type)
+			if err := p.d.Node(got, c.Len, c.Nulls, stored, p.arena); err != nil {
+				t.Fatal(err)
+			}
+			if err := sameColumn(c, got); err != nil {
+				t.Fatalf("%s, %d strings, kernels %v: %v", name, c.Len, fast, err)
+			}
+		})
+	}
+}
+
 func (p *codecPair) close(t testing.TB) {
 	t.Helper()
 	p.arena.Close()

@@ -251,8 +251,9 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 			return
 		}
 		lens := offsets[start+1:][:n]
+		var validity []byte
 		if c.Validity != nil {
-			validity := c.Validity[start>>3:]
+			validity = c.Validity[start>>3:]
 			number := uint64(0)
 			if first := nextBit(validity, 0, n, 1); first < n {
 				number = nums[first]
@@ -264,11 +265,10 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 			r.fail("a number has more than %d digits", maxDigits)
 			return
 		}
-		if c.Validity != nil {
-			setNulls(lens, c.Validity[start>>3:], 0)
+		if validity != nil {
+			setNulls(lens, validity, 0)
 		}
 		// At most 1024 lengths of 114 behind at most maxTextBytes fit 32 bits.
-		at := total
 		prefixSum(lens, uint32(total))
 		if total = uint64(lens[n-1]); total > uint64(size) {
 			r.fail("strings take more than the %d bytes announced", size)
@@ -277,9 +277,8 @@ func (d *Decoder) prefixInt(r *reader, c *column.Column, arena *memory.Arena) {
 		done := 0
 		if quick && highest < 1e8 {
 			done = fastNumbers(out, lens, nums, &d.padded)
-			at = uint64(offsets[start+done])
 		}
-		writeNumbers(out, uintptr(at), lens[done:], nums[done:], prefix, suffix)
+		writeNumbers(out, uintptr(offsets[start+done]), lens[done:], nums[done:], prefix, suffix)
 	}
 	if total != uint64(size) {
 		r.fail("strings take %d bytes, %d announced", total, size)

@@ -50,17 +50,7 @@ func TestNumberedStrings(t *testing.T) {
 		if len(bytes[2]) > 0 && bytes[2][0] == encPrefixInt {
 			stored++
 		}
-		for _, fast := range []bool{true, false} {
-			withKernels(fast, func() {
-				got := column.New(want.Type)
-				if err := p.d.Node(got, n, want.Nulls, bytes, p.arena); err != nil {
-					t.Fatal(err)
-				}
-				if err := sameColumn(want, got); err != nil {
-					t.Fatalf("round %d, %q, %d strings, kernels %v: %v", round, format, n, fast, err)
-				}
-			})
-		}
+		p.decodeBothWays(t, fmt.Sprintf("round %d, %q", round, format), want, bytes)
 	}
 	if stored < rounds/2 {
 		t.Fatalf("only %d of %d columns are stored as numbers", stored, rounds)

@@ -146,11 +146,18 @@ CODEC_CELLS = [
 NOISE = 0.25
 
 
-def codecs(wall: Results, cpu: Results) -> list[str]:
-    """The default codec beside the others of Quiver, read in the same way, and Comet's, each with its best reader.
+def codec_ratio(theirs: float | None, ours: float | None, noise: float, compresses: bool) -> str:
+    """The other codec's time by ours; italic: both below noise; bold: a codec that compresses takes less."""
+    if theirs is None or ours is None:
+        return "–"
+    text = f"{theirs / ours:.2f}"
+    if max(theirs, ours) < noise:
+        return f"*{text}*"
+    return f"**{text}**" if theirs < ours and compresses else text
 
-    Bold: below 1, beaten by a codec that compresses. Italic: noise.
-    """
+
+def codecs(wall: Results, cpu: Results) -> list[str]:
+    """The default codec beside the others of Quiver, read in the same way, and Comet's, each with its best reader."""
     peers = [*(f"quiver-{c}" for c in CODECS), *(f"comet-{c}" for c in CODECS)]
     lines = ["| flat relation | " + " | ".join(peers) + " |", "|---|" + "---:|" * len(peers)]
     for query, modes in CODEC_CELLS:
@@ -159,15 +166,8 @@ def codecs(wall: Results, cpu: Results) -> list[str]:
             ours, row = r.time(QUIVER, cell, modes), []
             for peer in peers:
                 theirs = r.time(peer, cell, modes if peer.startswith("quiver") else None)
-                if ours is None or theirs is None:
-                    row.append("–")
-                    continue
-                text = f"{theirs / ours:.2f}"
-                if query != "materialize" and max(ours, theirs) < NOISE * r.floor:
-                    text = f"*{text}*"
-                elif theirs < ours and not peer.endswith("-none"):
-                    text = f"**{text}**"
-                row.append(text)
+                noise = 0 if query == "materialize" else NOISE * r.floor
+                row.append(codec_ratio(theirs, ours, noise, compresses=not peer.endswith("-none")))
             lines.append(f"| {query}{', decoded' if modes == ['decoded'] else ''}, {unit} | " + " | ".join(row) + " |")
     sizes = [wall.sizes.get((p, "flat")) for p in (QUIVER, *peers)]
     row = ["–" if size is None or sizes[0] is None else f"{size / sizes[0]:.1f}" for size in sizes[1:]]
