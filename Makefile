@@ -316,15 +316,15 @@ docs: build/libquiver.so fetch ## docs/configuration.md, from the settings, and 
 
 .PHONY: bench
 bench: fetch $(JAR) ## all relations and codecs, Spark and Comet beside Quiver; about an hour; writes docs/performance.md and its picture
-	QUIVER_JAR='$(CURDIR)/$(JAR)' tests/bench/run.sh --all
+	QUIVER_JAR='$(CURDIR)/$(JAR)' tests/bench/run.sh --all --iters 3 7 --cell-cap 4
 	$(PYTHON) tests/bench/report.py --doc docs/performance.md --picture docs/performance.svg \
 	  --commit "$$(git rev-parse --short HEAD)" build/bench/*.json
 
 CODEC_CELLS := flat/(src-noop|materialize|[0136]of6)/(?!row)
 .PHONY: bench-codecs
-bench-codecs: fetch $(JAR) ## the default codec beside the others of Quiver and Comet's, on the flat relation, two rounds; twenty minutes
+bench-codecs: fetch $(JAR) ## the default codec beside the others of Quiver and Comet's, on the flat relation, two rounds; half an hour
 	QUIVER_JAR='$(CURDIR)/$(JAR)' BENCH_OUT=build/bench-codecs tests/bench/run.sh --rounds 2 \
-	  --peers 'comet-none comet-lz4 comet-zstd' --only '$(CODEC_CELLS)' --iters 2 7 --cell-cap 5
+	  --peers 'comet-none comet-lz4 comet-zstd' --only '$(CODEC_CELLS)' --iters 3 21 --cell-cap 6
 	$(PYTHON) tests/bench/report.py --codecs --command 'make bench-codecs' --doc docs/performance.md \
 	  --commit "$$(git rev-parse --short HEAD)" build/bench-codecs/*.json
 

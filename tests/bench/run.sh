@@ -6,6 +6,8 @@
 # env:   BENCH_DIR   the benchmark (default ../shared/bench); must have run.sh, join.py and contenders/*.conf
 #        BENCH_OUT   where results go (default build/bench)
 #        BENCH_NICE  priority of what is timed, e.g. -15 (root only)
+#        BENCH_JAVA_OPTS  options of every contender's JVM (default -Xms4g: all have the same heap from the start; otherwise what caches least has the
+#                    smallest heap, and collects garbage the most often)
 #        QUIVER_JAR  the jar (default the one in build/jars/)
 # Needs SPARK_HOME and QUIVER_CACHE, which make sets. Comet's jar, Spark 4.3 and TPC-H lineitem at scale 0.5 are fetched when they are needed.
 set -euo pipefail
@@ -26,6 +28,7 @@ while [ $# -gt 0 ]; do
 done
 export SPARK41_HOME=${SPARK41_HOME:-${SPARK_HOME:?}}
 export QUIVER_JAR=${QUIVER_JAR:-$root/build/jars/quiver-spark-4.1_2.13-$(cat "$root/VERSION").jar}
+export BENCH_JAVA_OPTS=${BENCH_JAVA_OPTS--Xms${BENCH_MEM:-4g}}
 # the benchmark's own folder may be read-only
 export BENCH_BUILD=$out/build
 mkdir -p "$out"
