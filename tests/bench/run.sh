@@ -6,8 +6,8 @@
 # env:   BENCH_DIR   the benchmark (default ../shared/bench); must have run.sh, join.py and contenders/*.conf
 #        BENCH_OUT   where results go (default build/bench)
 #        BENCH_NICE  priority of what is timed, e.g. -15 (root only)
-#        BENCH_JAVA_OPTS  options of every contender's JVM (default -Xms4g: all have the same heap from the start; otherwise what caches least has the
-#                    smallest heap, and collects garbage the most often)
+#        BENCH_JAVA_OPTS  options of every contender's JVM (default: a heap of full size from the start, so that those that cache little have no
+#                    smaller one than the others)
 #        QUIVER_JAR  the jar (default the one in build/jars/)
 # Needs SPARK_HOME and QUIVER_CACHE, which make sets. Comet's jar, Spark 4.3 and TPC-H lineitem at scale 0.5 are fetched when they are needed.
 set -euo pipefail
