@@ -322,9 +322,9 @@ bench: fetch $(JAR) ## all relations and codecs, Spark and Comet beside Quiver; 
 
 CODEC_CELLS := flat/(src-noop|materialize|[0136]of6)/(?!row)
 .PHONY: bench-codecs
-bench-codecs: fetch $(JAR) ## the default codec beside the others of Quiver and Comet's, on the flat relation, two rounds; half an hour
-	QUIVER_JAR='$(CURDIR)/$(JAR)' BENCH_OUT=build/bench-codecs tests/bench/run.sh --rounds 2 \
-	  --peers 'comet-none comet-lz4 comet-zstd' --only '$(CODEC_CELLS)' --iters 3 21 --cell-cap 6
+bench-codecs: fetch $(JAR) ## the default codec beside the others of Quiver and Comet's, on the flat relation, five rounds; 50 minutes
+	QUIVER_JAR='$(CURDIR)/$(JAR)' BENCH_OUT=build/bench-codecs tests/bench/run.sh --rounds 5 \
+	  --peers 'comet-none comet-lz4 comet-zstd' --only '$(CODEC_CELLS)' --iters 3 9 --cell-cap 3
 	$(PYTHON) tests/bench/report.py --codecs --command 'make bench-codecs' --doc docs/performance.md \
 	  --commit "$$(git rev-parse --short HEAD)" build/bench-codecs/*.json
 

@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import re
+import statistics
 from pathlib import Path
 
 import runs
@@ -50,10 +51,11 @@ MEMORY = [("flat", 0.25), ("nested", 0.25), ("wide100", 0.75), ("wide200", 0.75)
 
 
 class Results:
-    """Times in ms by contender, cell and mode; sizes in bytes by contender and workload."""
+    """Times in ms by contender, cell and mode (the least of all rounds, and all); sizes in bytes by contender and workload."""
 
     def __init__(self, files: list[str], unit: str):
         self.times: dict[tuple[str, str, str], float] = {}
+        self.all: dict[tuple[str, str, str], list[float]] = collections.defaultdict(list)
         self.sizes: dict[tuple[str, str], int] = {}
         self.rounds: collections.Counter = collections.Counter()
         self.loads: list[float] = []
@@ -70,6 +72,7 @@ class Results:
                 column = name + (f"-{cell['variant']}" if cell.get("variant") else "")
                 key = (column, f"{cell['workload']}/{cell['query']}", cell["mode"])
                 self.times[key] = min(self.times.get(key, 1e18), cell[unit])
+                self.all[key].append(cell[unit])
                 self.loads.append(float(cell["load"]))
             for print_ in data["footprints"]:
                 column = name + (f"-{print_['variant']}" if print_.get("variant") else "")
@@ -139,42 +142,47 @@ def ratios(r: Results, notes: list[str]) -> list[str]:
 
 CODEC_CELLS = [
     ("materialize", ["base"]),
+    ("0of6", ["fused"]),
     ("1of6", ["fused"]),
     ("1of6", ["decoded"]),
     ("3of6", ["fused"]),
     ("6of6", ["fused"]),
     ("6of6", ["decoded"]),
 ]
-# Two reads that take less than this share of a job's own time longer than a job do not differ.
-NOISE = 0.25
 
 
-def codec_ratio(theirs: float | None, ours: float | None, noise: float, compresses: bool) -> str:
-    """The other codec's time by ours; italic: both below noise; bold: a codec that compresses takes less."""
+def over_rounds(r: Results, contender: str, cell: str, modes: list[str] | None) -> list[float] | None:
+    """The medians of a cell, one of each round, in order; of the mode (None: of all) with the least median of them."""
+    found = [sorted(ms) for (c, x, mode), ms in r.all.items() if c == contender and x == cell and (modes is None or mode in modes)]
+    return min(found, key=statistics.median, default=None)
+
+
+def codec_time(theirs: list[float] | None, ours: list[float] | None, compresses: bool) -> str:
+    """Median (least to most) of the rounds; italic: the rounds of both overlap; bold: they do not, and a codec that compresses takes less."""
     if theirs is None or ours is None:
         return "–"
-    text = f"{theirs / ours:.2f}"
-    if max(theirs, ours) < noise:
+    text = f"{statistics.median(theirs):.0f} ({theirs[0]:.0f}–{theirs[-1]:.0f})"
+    if theirs is ours:
+        return text
+    if theirs[0] <= ours[-1] and ours[0] <= theirs[-1]:
         return f"*{text}*"
-    return f"**{text}**" if theirs < ours and compresses else text
+    return f"**{text}**" if compresses and theirs[-1] < ours[0] else text
 
 
 def codecs(wall: Results, cpu: Results) -> list[str]:
     """The default codec beside the others of Quiver, read in the same way, and Comet's, each with its best reader."""
-    peers = [*(f"quiver-{c}" for c in CODECS), *(f"comet-{c}" for c in CODECS)]
-    lines = ["| flat relation | " + " | ".join(peers) + " |", "|---|" + "---:|" * len(peers)]
-    for query, modes in CODEC_CELLS:
-        cell = f"flat/{query}"
-        for unit, r in (("wall", wall), ("CPU", cpu)):
-            ours, row = r.time(QUIVER, cell, modes), []
+    peers = [QUIVER, *(f"quiver-{c}" for c in CODECS), *(f"comet-{c}" for c in CODECS)]
+    lines = ["| flat relation, ms | " + " | ".join(peers) + " |", "|---|" + "---:|" * len(peers)]
+    for unit, r in (("wall", wall), ("CPU", cpu)):
+        for query, modes in CODEC_CELLS:
+            cell = f"flat/{query}"
+            ours, row = over_rounds(r, QUIVER, cell, modes), []
             for peer in peers:
-                theirs = r.time(peer, cell, modes if peer.startswith("quiver") else None)
-                noise = 0 if query == "materialize" else NOISE * r.floor
-                row.append(codec_ratio(theirs, ours, noise, compresses=not peer.endswith("-none")))
+                theirs = ours if peer == QUIVER else over_rounds(r, peer, cell, modes if peer.startswith("quiver") else None)
+                row.append(codec_time(theirs, ours, compresses=not peer.endswith("-none")))
             lines.append(f"| {query}{', decoded' if modes == ['decoded'] else ''}, {unit} | " + " | ".join(row) + " |")
-    sizes = [wall.sizes.get((p, "flat")) for p in (QUIVER, *peers)]
-    row = ["–" if size is None or sizes[0] is None else f"{size / sizes[0]:.1f}" for size in sizes[1:]]
-    return [*lines, "| memory | " + " | ".join(row) + " |"]
+    row = [f"{wall.sizes[p, 'flat'] / 2**20:.1f}" if (p, "flat") in wall.sizes else "–" for p in peers]
+    return [*lines, "| memory, MiB | " + " | ".join(row) + " |"]
 
 
 def sizes(r: Results, notes: list[str]) -> list[str]:
