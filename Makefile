@@ -361,6 +361,10 @@ bench-tpch: fetch $(JAR) ## TPC-H 1, 3 and 6 over cached tables, Spark's format 
 bench-scaling: fetch $(JAR) ## one and two tasks; 0.2, 2 and 20 million rows: time by row, memory while reading; six minutes
 	@$(call measure,scaling)
 
+.PHONY: bench-ahead
+bench-ahead: fetch $(JAR) ## batches encoded on an idle task slot, on and off; three minutes
+	@$(call measure,ahead)
+
 .PHONY: bench-gc
 bench-gc: fetch $(JAR) ## humongous objects of the G1 collector while building and reading; five minutes
 	@$(call measure,gc)

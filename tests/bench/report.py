@@ -158,7 +158,7 @@ def over_rounds(r: Results, contender: str, cell: str, modes: list[str] | None) 
 
 
 def codec_time(theirs: list[float] | None, ours: list[float] | None, compresses: bool) -> str:
-    """Median (least to most) of the rounds; italic: the rounds of both overlap; bold: they do not, and a codec that compresses takes less."""
+    """Median (least to most) of rounds; italic: both overlap; bold: they do not, and a codec that compresses takes less."""
     if theirs is None or ours is None:
         return "–"
     text = f"{statistics.median(theirs):.0f} ({theirs[0]:.0f}–{theirs[-1]:.0f})"

@@ -7,12 +7,14 @@ import io.github.quiverspark.conf.QuiverSettings;
 import io.github.quiverspark.conf.Setting;
 import io.github.quiverspark.nativelib.Native;
 import io.github.quiverspark.nativelib.NativeLoader;
+import io.github.quiverspark.task.Ahead;
 import io.github.quiverspark.write.WriteCounters;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
+import org.apache.spark.TaskFailedReason;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.ExecutorPlugin;
 import org.apache.spark.api.plugin.PluginContext;
@@ -135,6 +137,7 @@ public final class QuiverPlugin implements SparkPlugin {
         return;
       }
       registerMetrics(context.metricRegistry());
+      Ahead.configure(Ahead.slots(context.conf()));
       try {
         NativeLoader.load();
       } catch (QuiverException e) {
@@ -144,12 +147,34 @@ public final class QuiverPlugin implements SparkPlugin {
       }
     }
 
+    @Override
+    public void onTaskStart() {
+      Ahead.taskStarted();
+    }
+
+    @Override
+    public void onTaskSucceeded() {
+      Ahead.taskEnded();
+    }
+
+    @Override
+    public void onTaskFailed(TaskFailedReason reason) {
+      Ahead.taskEnded();
+    }
+
+    /** A later SparkContext of this process may be without the plugin, and nobody tells of its tasks then. */
+    @Override
+    public void shutdown() {
+      Ahead.configure(0);
+    }
+
     private static void registerMetrics(MetricRegistry registry) {
       registry.register("encodedBatches", (Gauge<Long>) WriteCounters::batches);
       registry.register("encodedRows", (Gauge<Long>) WriteCounters::rows);
       registry.register("encodedBytes", (Gauge<Long>) WriteCounters::encodedBytes);
       registry.register("storedBytes", (Gauge<Long>) WriteCounters::storedBytes);
       registry.register("encodeNanos", (Gauge<Long>) WriteCounters::encodeNanos);
+      registry.register("aheadBatches", (Gauge<Long>) Ahead::taken);
       registry.register("nativeBytes", (Gauge<Long>) () -> NativeLoader.isLoaded() ? Native.nativeBytes() : 0L);
     }
   }

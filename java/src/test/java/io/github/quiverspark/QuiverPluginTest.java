@@ -113,6 +113,29 @@ class QuiverPluginTest {
     assertEquals(0, metric("nativeBytes"));
   }
 
+  /** Batches that other threads than the task's encode while one partition is cached, of 20. */
+  private long aheadBatches(String... keysAndValues) {
+    start(keysAndValues);
+    long before = metric("aheadBatches");
+    Dataset<Row> df = spark.range(0, 200_000, 1, 1).selectExpr("id", "cast(id as string) s").cache();
+    assertEquals(200_000, df.count());
+    assertEquals("19999900000", df.selectExpr("cast(sum(id) as string)").collectAsList().get(0).getString(0));
+    df.unpersist(true);
+    long ahead = metric("aheadBatches") - before;
+    stop();
+    return ahead;
+  }
+
+  @Test
+  void anIdleSlotEncodes() {
+    long ahead = aheadBatches();
+    assertTrue(ahead >= 19 && ahead <= 20, ahead + " of 20 batches");
+    assertEquals(0, aheadBatches("spark.quiver.write.ahead.enabled", "false"));
+    assertEquals(0, aheadBatches("spark.master", "local[1]"));
+    // less than twice what a second batch would take
+    assertEquals(0, aheadBatches("spark.quiver.native.memoryLimit", "15m"));
+  }
+
   @Test
   void metricsCountDelegatedRelations() {
     start();

@@ -50,6 +50,12 @@ public final class QuiverSettings {
       "A batch is closed once it has this many decoded bytes, or `spark.sql.inMemoryColumnarStorage.batchSize` rows, whichever comes"
           + " first. A larger row is a batch of its own.");
 
+  public static final Setting<Boolean> WRITE_AHEAD = Setting.ofBoolean(PREFIX + "write.ahead.enabled", true, Scope.RUN_TIME,
+      "Whether a batch of rows is encoded by another thread while its task makes the rows of the next, as long as a task slot of the"
+          + " executor is idle. At most one batch of a task is on the way, and tasks and such threads together never outnumber the slots:"
+          + " with one slot (`local`, executors of one core), or where all run tasks, each task encodes its own batches. Needs the plugin,"
+          + " which counts tasks. False: tasks always encode their own.");
+
   public static final Setting<Boolean> SCAN_ENABLED = Setting.ofBoolean(PREFIX + "scan.enabled", true, Scope.RUN_TIME,
       "Whether operators with generated code read column vectors of the cache directly (fused reader). False: all operators read rows,"
           + " through Spark's own scan node.");
@@ -86,7 +92,7 @@ public final class QuiverSettings {
       "Version of Quiver; set by the plugin when the application starts.");
 
   private static final List<Setting<?>> ALL =
-      Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, SCAN_ENABLED,
+      Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, WRITE_AHEAD, SCAN_ENABLED,
           STATISTICS_AGGREGATES, ROW_FILTER, NESTED_PRUNING, MEMORY_LIMIT, STATUS, VERSION));
 
   private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
@@ -144,6 +150,11 @@ public final class QuiverSettings {
     return scanEnabled(conf) && NESTED_PRUNING.read(conf);
   }
 
+  /** Whether batches may be encoded by other threads than the tasks', in this session. */
+  public static boolean encodesAhead(SQLConf conf) {
+    return WRITE_AHEAD.read(conf);
+  }
+
   /** Decoded bytes after which a batch is closed. */
   public static long batchMaxBytes(SQLConf conf) {
     return BATCH_MAX_BYTES.read(conf);
@@ -158,9 +169,14 @@ public final class QuiverSettings {
     return "codec=" + CODEC.read(conf) + "\nzstd.level=" + ZSTD_LEVEL.read(conf);
   }
 
-  /** Options for {@code Native.configure}; threads is the number of task threads of this process. */
-  public static String processOptions(SparkConf conf, int threads) {
-    return "threads=" + threads + "\nmemory.limit=" + NativeLimit.bytes(conf, threads);
+  /** Options for {@code Native.configure}: the number of task threads of this process and {@link #memoryLimit}. */
+  public static String processOptions(int threads, long memoryLimit) {
+    return "threads=" + threads + "\nmemory.limit=" + memoryLimit;
+  }
+
+  /** Bytes of native memory that this process may have, with so many task threads; 0: as much as it likes. */
+  public static long memoryLimit(SparkConf conf, int threads) {
+    return NativeLimit.bytes(conf, threads);
   }
 
   /** Throws {@link IllegalArgumentException} for the first setting whose start-up value is wrong; warns of unknown keys. */

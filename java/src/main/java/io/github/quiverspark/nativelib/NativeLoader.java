@@ -48,6 +48,7 @@ public final class NativeLoader {
   private static QuiverException failure;
   /** The settings that the library was told of last. */
   private static volatile WeakReference<SparkConf> configured = new WeakReference<>(null);
+  private static volatile long memoryLimit;
 
   private NativeLoader() {}
 
@@ -73,9 +74,18 @@ public final class NativeLoader {
     }
   }
 
+  /** Whether half of the limit of native memory, if there is one, would be left if so many bytes more were taken. */
+  public static boolean hasRoomFor(long bytes) {
+    long limit = memoryLimit;
+    return limit == 0 || Native.nativeBytes() + bytes <= limit / 2;
+  }
+
   private static synchronized void configure(SparkConf conf) {
     if (conf != configured.get()) {
-      Native.configure(QuiverSettings.processOptions(conf, taskThreads(conf)));
+      int threads = taskThreads(conf);
+      long limit = QuiverSettings.memoryLimit(conf, threads);
+      Native.configure(QuiverSettings.processOptions(threads, limit));
+      memoryLimit = limit;
       configured = new WeakReference<>(conf);
     }
   }

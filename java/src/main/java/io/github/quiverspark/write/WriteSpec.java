@@ -20,13 +20,16 @@ public final class WriteSpec implements Serializable {
   private final String encoderOptions;
   private final int batchRows;
   private final long batchBytes;
+  private final boolean encodesAhead;
 
-  WriteSpec(byte[] schemaJson, DataType[] types, String encoderOptions, int batchRows, long batchBytes) {
+  private WriteSpec(
+      byte[] schemaJson, DataType[] types, String encoderOptions, int batchRows, long batchBytes, boolean encodesAhead) {
     this.schemaJson = schemaJson;
     this.types = types;
     this.encoderOptions = encoderOptions;
     this.batchRows = batchRows;
     this.batchBytes = batchBytes;
+    this.encodesAhead = encodesAhead;
   }
 
   /**
@@ -44,7 +47,8 @@ public final class WriteSpec implements Serializable {
     for (int i = 0; it.hasNext(); i++) {
       types[i] = Kind.storageType(it.next().dataType());
     }
-    return new WriteSpec(schema.json(), types, QuiverSettings.encoderOptions(conf), rows, QuiverSettings.batchMaxBytes(conf));
+    return new WriteSpec(schema.json(), types, QuiverSettings.encoderOptions(conf), rows, QuiverSettings.batchMaxBytes(conf),
+        QuiverSettings.encodesAhead(conf));
   }
 
   /** UTF-8 of the schema's JSON. Not a copy. */
@@ -70,5 +74,10 @@ public final class WriteSpec implements Serializable {
   /** Bytes of input at which a batch is closed. */
   long batchBytes() {
     return batchBytes;
+  }
+
+  /** Whether another thread may encode a batch while the task takes the rows of the next. */
+  boolean encodesAhead() {
+    return encodesAhead;
   }
 }

@@ -46,7 +46,7 @@ class QuiverSettingsTest {
     conf.setConfString("spark.quiver.compression.zstd.level", " 7 ");
     assertEquals("codec=lz4\nzstd.level=7", QuiverSettings.encoderOptions(conf));
     SparkConf start = new SparkConf(false).set("spark.quiver.native.memoryLimit", "2g");
-    assertEquals("threads=8\nmemory.limit=2147483648", QuiverSettings.processOptions(start, 8));
+    assertEquals("threads=8\nmemory.limit=2147483648", QuiverSettings.processOptions(8, QuiverSettings.memoryLimit(start, 8)));
   }
 
   @Test
