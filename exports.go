@@ -21,6 +21,7 @@ import (
 	"github.com/quiverspark/quiver/native/cmem"
 	"github.com/quiverspark/quiver/native/engine"
 	"github.com/quiverspark/quiver/native/schema"
+	"github.com/quiverspark/quiver/native/total"
 )
 
 // Set by build.sh.
@@ -37,6 +38,8 @@ var (
 	_ = [1]struct{}{}[unsafe.Sizeof(abi.Batch{})-C.sizeof_quiver_batch]
 	_ = [1]struct{}{}[unsafe.Sizeof(abi.Vectors{})-C.sizeof_quiver_vectors]
 	_ = [1]struct{}{}[abi.SizeOfNeed-C.sizeof_quiver_need]
+	_ = [1]struct{}{}[unsafe.Sizeof(total.Total{})-C.sizeof_quiver_total]
+	_ = [1]struct{}{}[unsafe.Sizeof(engine.Term{})-C.sizeof_quiver_term]
 	_ = [1]struct{}{}[abi.SizeOfBuffer-C.sizeof_quiver_buffer]
 )
 
@@ -286,7 +289,7 @@ func quiver_decode_plan(decoder C.int64_t, read C.int32_t, header *C.uint8_t, le
 	checksums *C.uint8_t, checksumsLength C.int64_t, out **C.quiver_need, n *C.int64_t, e *C.quiver_error) C.int32_t {
 	return guard(e, func() error {
 		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
-			if read < C.QUIVER_READ_VECTORS || read > C.QUIVER_READ_ARROW || segments < 0 {
+			if read < C.QUIVER_READ_VECTORS || read > C.QUIVER_READ_TOTALS || segments < 0 {
 				return invalid("read mode %d, %d segments", read, segments)
 			}
 			needs, err := h.Decoder.Plan(engine.Read(read), raw(header, length), int(segments), raw(checksums, checksumsLength))
@@ -367,6 +370,22 @@ func quiver_decode_columns(decoder C.int64_t, array *C.struct_ArrowArray, sch *C
 			abi.ClearPointers(arr)
 			abi.ClearPointers(csch)
 			cdata.ExportArrowRecordBatch(rec, arr, csch)
+			return nil
+		})
+	})
+}
+
+//export quiver_decode_totals
+func quiver_decode_totals(decoder C.int64_t, terms *C.quiver_term, totals *C.quiver_total, n C.int64_t,
+	out *C.quiver_vectors, e *C.quiver_error) C.int32_t {
+	return guard(e, func() error {
+		return handles.Decoder(int64(decoder), func(h *abi.Handle) error {
+			h.TakePresent()
+			s, err := h.Decoder.Totals(view[engine.Term](unsafe.Pointer(terms), n), view[total.Total](unsafe.Pointer(totals), n))
+			if err != nil {
+				return err
+			}
+			abi.PutStats((*abi.Vectors)(unsafe.Pointer(out)), s)
 			return nil
 		})
 	})

@@ -97,6 +97,18 @@ static jint *copy_ints(JNIEnv *env, jintArray array, jsize *length) {
   return p;
 }
 
+/* The same for longs, of an array that is there. */
+static jlong *copy_longs(JNIEnv *env, jlongArray array, jsize *length) {
+  *length = (*env)->GetArrayLength(env, array);
+  jlong *p = malloc(((size_t)*length + 1) * sizeof(jlong));
+  if (p == NULL) {
+    throw_new(env, "java/lang/OutOfMemoryError", "malloc");
+  } else {
+    (*env)->GetLongArrayRegion(env, array, 0, *length, p);
+  }
+  return p;
+}
+
 static char *copy_text(JNIEnv *env, jstring text, int64_t *length) {
   if (!given(env, text, "text")) return NULL;
   jsize units = (*env)->GetStringLength(env, text);
@@ -428,6 +440,30 @@ NATIVE(void, decodeRows)
   }
   jlong numbers[4] = {v.rows, v.bytes_read, v.nanos, v.kept};
   (*env)->SetLongArrayRegion(env, layout, 0, 4, numbers);
+}
+
+NATIVE(void, decodeTotals)
+(JNIEnv *env, jclass cls, jlong decoder, jbyteArray header, jobjectArray segments, jbyteArray checksums, jintArray terms, jlongArray totals,
+ jlongArray layout) {
+  (void)cls;
+  quiver_error e;
+  quiver_vectors v;
+  jsize numbers, longs;
+  if (!given(env, terms, "terms") || !given(env, totals, "totals") || !given(env, layout, "layout")) return;
+  if (!plan(env, decoder, QUIVER_READ_TOTALS, header, segments, checksums)) return;
+  jint *t = copy_ints(env, terms, &numbers);
+  jlong *sums = t == NULL ? NULL : copy_longs(env, totals, &longs);
+  if (sums != NULL && (numbers % 2 != 0 || longs != 2 * numbers)) {
+    throw_new(env, "java/lang/IllegalArgumentException", "two numbers a term, four a total");
+  } else if (sums != NULL && quiver_decode_totals(decoder, (quiver_term *)t, (quiver_total *)sums, numbers / 2, &v, &e) != QUIVER_OK) {
+    throw_error(env, &e);
+  } else if (sums != NULL) {
+    jlong read[4] = {v.rows, v.bytes_read, v.nanos, v.kept};
+    (*env)->SetLongArrayRegion(env, totals, 0, longs, sums);
+    (*env)->SetLongArrayRegion(env, layout, 0, 4, read);
+  }
+  free(sums);
+  free(t);
 }
 
 NATIVE(jbyteArray, nextRows)(JNIEnv *env, jclass cls, jlong decoder, jintArray ends, jint target, jbyteArray spare) {

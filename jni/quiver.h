@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#define QUIVER_ABI_VERSION 5
+#define QUIVER_ABI_VERSION 6
 
 struct ArrowArray; /* Arrow C Data Interface */
 struct ArrowSchema;
@@ -55,7 +55,8 @@ typedef struct {
 enum quiver_read {
   QUIVER_READ_VECTORS = 0, /* quiver_decode_vectors */
   QUIVER_READ_ROWS = 1,    /* quiver_decode_rows, quiver_next_rows */
-  QUIVER_READ_ARROW = 2    /* quiver_decode_columns */
+  QUIVER_READ_ARROW = 2,   /* quiver_decode_columns */
+  QUIVER_READ_TOTALS = 3   /* quiver_decode_totals */
 };
 
 /* Bytes of one projected column that have to be at hand, of which a column may have several; memory of the decoder. */
@@ -88,6 +89,30 @@ typedef struct {
                              and offset and length of nulls, first and second buffer */
   quiver_buffer *buffers; /* 3 * num_nodes: nulls (one byte a slot, 1 = null), first, second */
 } quiver_vectors;
+
+/* What is done with the values of a column that are not null, see total.Op in native/total. */
+enum quiver_op {
+  QUIVER_COUNT = 0,
+  QUIVER_SUM = 1,         /* of integers and of decimals up to 18 digits, in 64 bits, wraps around */
+  QUIVER_CHECKED_SUM = 2, /* the same up to the first value with which it would not fit */
+  QUIVER_DOUBLE_SUM = 3,  /* of these and of floating-point numbers, as doubles, in the order of rows */
+  QUIVER_DECIMAL_SUM = 4, /* in 128 bits, wraps around */
+  QUIVER_LENGTHS = 5      /* of strings in characters, of binary in bytes */
+};
+
+/* A column, or a field of structs, that is added up. */
+typedef struct {
+  int32_t node; /* Arrow field node, counted in pre-order over the projected columns */
+  int32_t op;   /* quiver_op */
+} quiver_term;
+
+/* The state of a sum, zero at first. */
+typedef struct {
+  int64_t values; /* that are not null */
+  int64_t low;    /* the sum, its low half, or the bits of a double */
+  int64_t high;   /* its high half; of a checked sum 1 once it has overflowed */
+  int64_t excess; /* the value with which a checked sum, which has stayed as it was, would overflow */
+} quiver_total;
 
 int32_t quiver_abi_version(void);
 
@@ -141,10 +166,14 @@ int32_t quiver_check_head(int64_t rows, int64_t columns, int64_t decoded_size, u
 int32_t quiver_decode_plan(int64_t decoder, int32_t read, uint8_t *header, int64_t header_length, int64_t num_segments, uint8_t *checksums,
                            int64_t checksums_length, quiver_need **needs, int64_t *n, quiver_error *error);
 
-/* Second step, one of three. */
+/* Second step, one of four. */
 int32_t quiver_decode_vectors(int64_t decoder, quiver_vectors *out, quiver_error *error);
 int32_t quiver_decode_rows(int64_t decoder, quiver_vectors *out, quiver_error *error); /* fills rows … kept */
 int32_t quiver_decode_columns(int64_t decoder, struct ArrowArray *array, struct ArrowSchema *schema, quiver_error *error);
+
+/* Adds n terms to as many totals, in spite of a filter; where it fails, none has changed. Fills rows … kept of out. */
+int32_t quiver_decode_totals(int64_t decoder, quiver_term *terms, quiver_total *totals, int64_t n, quiver_vectors *out,
+                             quiver_error *error);
 
 /* Next block of UnsafeRows: at least one row, until target bytes or capacity rows; *n = 0 after the last. */
 int32_t quiver_next_rows(int64_t decoder, int64_t target, int64_t capacity, quiver_bytes *out, int32_t **ends, int64_t *n,

@@ -82,7 +82,7 @@ func TestEveryFlippedBitOfASegmentIsFound(t *testing.T) {
 		t.Run(codec, func(t *testing.T) {
 			c, read := checkedBatch(t, codec)
 			all := []int{3, 2, 1, 0}
-			for _, how := range []Read{ReadVectors, ReadRows, ReadArrow} {
+			for _, how := range everyRead {
 				if err := read(c.stored, all, how); err != nil {
 					t.Fatal(err)
 				}

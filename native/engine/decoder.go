@@ -24,6 +24,8 @@ const (
 	ReadRows
 	// ReadArrow decodes into memory that is handed over to an Arrow consumer.
 	ReadArrow
+	// ReadTotals decodes for Totals.
+	ReadTotals
 )
 
 // Need tells of some bytes of one projected column that the decoder has to see.
@@ -76,8 +78,9 @@ type Decoder struct {
 	places   []place
 	placesAt []int
 	rowFilter
-	vec   Vectors
-	stats ReadStats
+	vec    Vectors
+	leaves []leaf // of Totals
+	stats  ReadStats
 }
 
 // place is where a buffer's plain bytes are.
@@ -143,7 +146,7 @@ func (d *Decoder) Plan(read Read, header []byte, numSegments int, checksums []by
 		d.arena = memory.NewArena(d.alloc)
 	}
 	d.read, d.planned = read, false
-	d.filtering = d.wanted() && read != ReadArrow
+	d.filtering = (read == ReadVectors || read == ReadRows) && d.wanted()
 	clear(d.places)
 	d.stats = ReadStats{}
 	// The header is read again while decoding, after the caller's memory may be gone.

@@ -510,7 +510,7 @@ func TestDamagedBatches(t *testing.T) {
 					bad.segments = append(bad.segments, append([]byte(nil), seg...))
 				}
 				damage(r, &bad, i)
-				if err := read(s, all, bad, Read(i%3), &mem); err != nil {
+				if err := read(s, all, bad, everyRead[i%len(everyRead)], &mem); err != nil {
 					failed++
 					if !errors.As(err, new(*ipc.CorruptError)) && !errors.As(err, new(*ipc.VersionError)) &&
 						!errors.As(err, new(*ipc.CodecError)) && !errors.As(err, new(*memory.LimitError)) {
@@ -549,59 +549,12 @@ func TestTheLongestBody(t *testing.T) {
 	const length = math.MaxInt64 &^ 7
 	m := &ipc.Message{Rows: 1, Codec: ipc.CodecNone, Nodes: []ipc.Node{{Length: 1}}, Buffers: []ipc.Buffer{{}, {Length: length}}, BodyLength: length}
 	b := stored{header: ipc.AppendMessage(nil, m), segments: [][]byte{make([]byte, 8)}}
-	for _, how := range []Read{ReadVectors, ReadRows, ReadArrow} {
+	for _, how := range everyRead {
 		var mem memory.Checked
 		if err := read(s, []int{0}, b, how, &mem); !errors.As(err, new(*ipc.CorruptError)) {
 			t.Errorf("read %d: %v", how, err)
 		}
 	}
-}
-
-// read decodes in one of the three ways, turning a memory limit into an error
-// as package abi does.
-func read(s *schema.Schema, p []int, b stored, how Read, mem memory.Allocator) error {
-	return readFiltered(s, p, "", b, how, mem)
-}
-
-func readFiltered(s *schema.Schema, p []int, filter string, b stored, how Read, mem memory.Allocator, unread ...int) (err error) {
-	d, err := NewPartialDecoder(s, p, unread, mem)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.SetFilter(filter); err != nil {
-		return err
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			le, ok := r.(*memory.LimitError)
-			if !ok {
-				panic(r)
-			}
-			err = le
-		}
-	}()
-	if err := feed(d, how, b); err != nil {
-		return err
-	}
-	switch how {
-	case ReadVectors:
-		_, err = d.Vectors()
-	case ReadRows:
-		if _, err = d.Rows(); err != nil {
-			return err
-		}
-		room := make([]int32, 64)
-		for n := 1; n > 0 && err == nil; {
-			_, n, err = d.NextRows(1<<16, room)
-		}
-	case ReadArrow:
-		var rec arrow.RecordBatch
-		if rec, err = d.Record(); err == nil {
-			rec.Release()
-		}
-	}
-	return err
 }
 
 func TestOptions(t *testing.T) {

@@ -34,7 +34,7 @@ func TestFewBytesThatSayVeryMuch(t *testing.T) {
 			s := sparkSchema(t, c.typ)
 			m := &ipc.Message{Rows: c.rows, Codec: ipc.CodecNone, Nodes: c.nodes, Buffers: c.buffers, BodyLength: int64(len(c.segment))}
 			b := stored{header: ipc.AppendMessage(nil, m), segments: [][]byte{c.segment}}
-			for _, how := range []Read{ReadVectors, ReadRows, ReadArrow} {
+			for _, how := range everyRead {
 				var mem memory.Checked
 				mem.SetLimit(64 << 20)
 				var before, after runtime.MemStats

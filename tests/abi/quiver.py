@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 
 OK, INVALID, CORRUPT, MEMORY, CLOSED, UNSUPPORTED, INTERNAL = range(7)
-READ_VECTORS, READ_ROWS, READ_ARROW = range(3)
+READ_VECTORS, READ_ROWS, READ_ARROW, READ_TOTALS = range(4)
+COUNT, SUM, CHECKED_SUM, DOUBLE_SUM, DECIMAL_SUM, LENGTHS = range(6)
 
 
 class _Error(C.Structure):
@@ -64,6 +65,14 @@ class _Vectors(C.Structure):
     ]
 
 
+class _Term(C.Structure):
+    _fields_ = [("node", C.c_int32), ("op", C.c_int32)]
+
+
+class _Total(C.Structure):
+    _fields_ = [("values", C.c_int64), ("low", C.c_int64), ("high", C.c_int64), ("excess", C.c_int64)]
+
+
 class QuiverError(Exception):
     def __init__(self, code: int, message: str):
         super().__init__(message)
@@ -96,6 +105,20 @@ class Node:
     nulls: bytes | None
     first: bytes | None
     second: bytes | None
+
+
+class Totals:
+    """Sums, each of a node of the projected columns and an operation, over as many batches as are added."""
+
+    def __init__(self, *terms: tuple[int, int]):
+        self.terms = (_Term * max(len(terms), 1))(*terms)
+        self.totals = (_Total * max(len(terms), 1))()
+        self.n = len(terms)
+
+    def __getitem__(self, i: int) -> tuple[int, int, int, int]:
+        """Values that are not null, low, high, excess."""
+        t = self.totals[i]
+        return t.values, t.low, t.high, t.excess
 
 
 class Library:
@@ -261,6 +284,13 @@ class Decoder(_Handle):
             three = [self._buffer(out.buffers[3 * k + i], layout[2 + 2 * i], layout[3 + 2 * i], batch) for i in range(3)]
             nodes.append(Node(layout[0], layout[1], *three))
         return out.rows, out.bytes_read, nodes
+
+    def totals(self, batch: Batch, totals: Totals) -> tuple[int, int]:
+        """Adds a batch up; rows, and stored bytes read."""
+        self.plan(READ_TOTALS, batch)
+        out = _Vectors()
+        self.library.call("quiver_decode_totals", self.handle, totals.terms, totals.totals, C.c_int64(totals.n), C.byref(out))
+        return out.rows, out.bytes_read
 
     @staticmethod
     def _buffer(buffer: _Buffer, offset: int, length: int, batch: Batch) -> bytes | None:

@@ -9,7 +9,22 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from quiver import CLOSED, CORRUPT, INTERNAL, INVALID, MEMORY, READ_ROWS, UNSUPPORTED, Batch, Decoder, Encoder, QuiverError
+from quiver import (
+    CLOSED,
+    CORRUPT,
+    INTERNAL,
+    INVALID,
+    LENGTHS,
+    MEMORY,
+    READ_ROWS,
+    SUM,
+    UNSUPPORTED,
+    Batch,
+    Decoder,
+    Encoder,
+    QuiverError,
+    Totals,
+)
 from samples import SAMPLES, record_batch, spark_schema
 
 CODECS = ["zstd", "lz4", "none", "pack"]
@@ -25,7 +40,7 @@ def stored(library, codec="zstd", rows=500) -> Batch:
 def read_all(library, batch: Batch) -> None:
     """Every way of reading; each must give an error or an answer."""
     with Decoder(library, SCHEMA, range(len(NAMES))) as decoder:
-        for read in (decoder.arrow, decoder.vectors, decoder.rows):
+        for read in (decoder.arrow, decoder.vectors, decoder.rows, lambda b: decoder.totals(b, Totals((0, SUM), (1, LENGTHS)))):
             read(batch)
 
 

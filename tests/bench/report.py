@@ -22,6 +22,8 @@ import runs
 HERE = Path(__file__).parent
 SPARK, QUIVER = "spark41-default", "quiver-pack"
 CODECS = ("none", "lz4", "zstd")
+# of another Spark than all others
+SPARK43 = [f"spark43-arrow-{c}" for c in CODECS]
 
 # name, cells (workload/query), Quiver's modes, targets: against Spark, Comet with the same codec, Comet's best codec
 ROWS = [
@@ -43,8 +45,10 @@ ROWS = [
         ["fused", "row"],
         (1.3, 2, 1.5),
     ),
+    ("the same, decoded", ["wide100/sum1", "wide100/sumAll"], ["decoded"], (1.3, 2, 1.5)),
     ("nested: one leaf", ["nested/1struct"], ["fused"], (2, 1.5, 1.2)),
     ("nested: all leaves", ["nested/leaves"], ["fused"], (2, 1.5, 1.2)),
+    ("the same, decoded", ["nested/1struct", "nested/leaves"], ["decoded"], (2, 1.5, 1.2)),
     ("TPC-H 1 and 6", ["lineitem/q1", "lineitem/q6"], ["fused"], (1.5, None, None)),
 ]
 MEMORY = [("flat", 0.25), ("nested", 0.25), ("wide100", 0.75), ("wide200", 0.75), ("wide1500", 0.75), ("lineitem", 0.25)]
@@ -119,8 +123,8 @@ def show(ratio: float | None, target: float | None, mark: str) -> str:
 
 def ratios(r: Results, notes: list[str]) -> list[str]:
     lines = [
-        "| shape | cell | Spark's format | Comet, same codec (none, lz4, zstd) | Comet, its best codec |",
-        "|---|---|---:|---:|---:|",
+        "| shape | cell | Spark's format | Comet, same codec (none, lz4, zstd) | Comet, its best codec | Arrow of Spark 4.3, its best |",
+        "|---|---|---:|---:|---:|---:|",
     ]
     for name, cells, modes, (spark, same, best) in ROWS:
         for cell in cells:
@@ -135,6 +139,8 @@ def ratios(r: Results, notes: list[str]) -> list[str]:
             peers = [r.ratio(f"comet-{codec}", QUIVER, cell, modes) for codec in CODECS]
             least = min((x for x in peers if x is not None), default=None)
             columns.append(show(least, best, note(f"{cell}:{modes[0]}", "best", notes)))
+            newer = [r.ratio(peer, QUIVER, cell, modes) for peer in SPARK43]
+            columns.append(show(min((x for x in newer if x is not None), default=None), 1, note(f"{cell}:{modes[0]}", "spark43", notes)))
             goals = ", ".join("–" if x is None else f"{x:g} ×" for x in (spark, same, best))
             lines.append(f"| {name} (targets {goals}) | `{cell}` | " + " | ".join(columns) + " |")
     return lines
@@ -186,7 +192,7 @@ def codecs(wall: Results, cpu: Results) -> list[str]:
 
 
 def sizes(r: Results, notes: list[str]) -> list[str]:
-    peers = [SPARK, *(f"comet-{c}" for c in CODECS), *(f"quiver-{c}" for c in CODECS), QUIVER]
+    peers = [SPARK, *SPARK43, *(f"comet-{c}" for c in CODECS), *(f"quiver-{c}" for c in CODECS), QUIVER]
     peers = [p for p in peers if any(c == p for c, _ in r.sizes)]
     lines = ["| MiB | " + " | ".join(peers) + " | pack ÷ Spark | target |", "|---|" + "---:|" * (len(peers) + 2)]
     for workload, target in MEMORY:

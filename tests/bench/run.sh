@@ -2,7 +2,7 @@
 # Runs the cache-format benchmark in BENCH_DIR over Quiver, Spark's own formats and Comet's, round after round, and joins the results.
 #
 # usage: tests/bench/run.sh [--rounds N] [--codecs "pack zstd"] [--peers "spark41-default comet-lz4"] [arguments of the benchmark's run.sh]
-#        such as --quick, --only REGEX, --iters WARM TIMED, --cell-cap SECONDS. Peers are contender files of the benchmark; default: Spark's format and Comet's with each codec.
+#        such as --quick, --only REGEX, --iters WARM TIMED, --cell-cap SECONDS. Peers are contender files of the benchmark; default: Spark's format, that of Spark 4.3 and Comet's with each codec.
 # env:   BENCH_DIR   the benchmark (default ../shared/bench); must have run.sh, join.py and contenders/*.conf
 #        BENCH_OUT   where results go (default build/bench)
 #        BENCH_NICE  priority of what is timed, e.g. -15 (root only)
@@ -15,7 +15,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 bench=$(cd "${BENCH_DIR:-$root/../shared/bench}" && pwd) || { echo "set BENCH_DIR to the benchmark's folder" >&2; exit 2; }
 out=${BENCH_OUT:-$root/build/bench}
 cache=${QUIVER_CACHE:-$root/.cache}
-rounds=1 codecs="pack zstd lz4 none" peers="spark41-default comet-none comet-lz4 comet-zstd" lineitem=1 rest=()
+rounds=1 codecs="pack zstd lz4 none" peers="spark41-default spark43-arrow comet-none comet-lz4 comet-zstd" lineitem=1 rest=()
 while [ $# -gt 0 ]; do
   case $1 in
     --rounds) rounds=$2; shift 2 ;;

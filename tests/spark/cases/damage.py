@@ -1,8 +1,9 @@
 """Stored bytes that are wrong: an error that says what, through Spark; never a wrong row, never a crash; and Spark goes on."""
 
 from harness.registry import case
+from harness.tables import AGGREGATES
 
-_READS = ("select sum(id), max(s), count(a) from c", "select * from c")
+_READS = ("select sum(id), max(s), count(a) from c", "select * from c", "select sum(id), sum(length(s)), count(a) from c")
 
 
 def fails(t, sql, *words):
@@ -28,6 +29,7 @@ def damaged_batches(t, what):
     assert t.caches.damage(t.cached["c"]._jdf, what.replace("_", "-"), None) >= 2
     for reading in t.readers("row", "fused", aqe=(True,)):
         with reading:
+            t.conf(AGGREGATES, "true")  # the last read adds up in the library
             for sql in _READS:
                 fails(t, sql)
             t.same("select count(*), max(s) from sound", reads=None)
@@ -49,6 +51,7 @@ def unknown(t, what):
     t.caches.damage(t.cached["c"]._jdf, "replace-header", header.replace(old, new))
     for reading in t.readers("row", "fused", aqe=(True,)):
         with reading:
+            t.conf(AGGREGATES, "true")  # the last read adds up in the library
             for sql in _READS:
                 fails(t, sql, *words)
             t.same("select count(*), max(s) from sound", reads=None)
@@ -61,6 +64,7 @@ def flipped_bits(t, what):
     t.caches.damage(t.cached["c"]._jdf, f"flip-{what}", None)
     for reading in t.readers("row", "fused", aqe=(True,)):
         with reading:
+            t.conf(AGGREGATES, "true")  # the last read adds up in the library
             for sql in _READS:
                 try:
                     t.spark.sql(sql).collect()
@@ -114,7 +118,12 @@ def on_disk(t):
 def damage_files(t, reader, damages):
     """Damages the block file of a table on disk, each way in its turn; a query is then right or has an error that names the block."""
     block, file = on_disk(t)
-    queries = ("select sum(id), count(s), max(s) from c", "select count(*) from c", "select sum(id) from c where k = 3 and id >= 10")
+    queries = (
+        "select sum(id), count(s), max(s) from c",
+        "select count(*) from c",
+        "select sum(id) from c where k = 3 and id >= 10",
+        "select sum(id), sum(length(s)), avg(k) from c",
+    )
     right = [t.raw.sql(q).collect() for q in queries]
     errors, unnamed = 0, []
     for reading in t.readers(reader, aqe=(False,)):
@@ -123,8 +132,8 @@ def damage_files(t, reader, damages):
             for n, (what, bad) in enumerate(damages(whole)):
                 file.write_bytes(bad)
                 try:
-                    got = t.spark.sql(queries[n % 3]).collect()
-                    assert got == right[n % 3], f"{what}: {queries[n % 3]} gave {got}, not {right[n % 3]}"
+                    got = t.spark.sql(queries[n % 4]).collect()
+                    assert got == right[n % 4], f"{what}: {queries[n % 4]} gave {got}, not {right[n % 4]}"
                 except AssertionError:
                     raise
                 except Exception as e:

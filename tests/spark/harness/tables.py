@@ -248,7 +248,7 @@ class Tables:
             return
         assert self.caches.count(df._jdf) > 0, "the query does not read the cache"
         used = set(self.plans.readers(df._jdf))
-        assert reader in used or used == {"statistics"}, (
+        assert reader in used or used == {"aggregate"}, (
             f"read by {used or 'no scan'}, not by {reader}: {' < '.join(self.plans.operators(df._jdf))}"
         )
 

@@ -33,14 +33,14 @@ public final class Plans {
 
   /**
    * How the scans of cached relations were read: {@code fused} (vectors, turned into rows by generated code right above the scan),
-   * {@code columnar} (vectors taken by a columnar operator), {@code row}, or {@code statistics} (not at all).
+   * {@code columnar} (vectors taken by a columnar operator), {@code row}, or {@code aggregate} (no values were handed over).
    */
   public static String[] readers(Dataset<?> query) {
     Set<String> found = new TreeSet<>();
     for (Scan scan : scans(query)) {
       SparkPlan parent = scan.parents.isEmpty() ? null : scan.parents.get(0);
-      if (scan.node.getClass().getSimpleName().equals("StatisticsAggregate")) {
-        found.add("statistics");
+      if (scan.node.getClass().getSimpleName().equals("QuiverAggregate")) {
+        found.add("aggregate");
       } else if (parent instanceof ColumnarToRowExec) {
         found.add("fused");
       } else if (parent != null && parent.supportsColumnar() && scan.node.supportsColumnar()) {

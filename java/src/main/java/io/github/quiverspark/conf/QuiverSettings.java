@@ -60,10 +60,12 @@ public final class QuiverSettings {
       "Whether operators with generated code read column vectors of the cache directly (fused reader). False: all operators read rows,"
           + " through Spark's own scan node.");
 
-  public static final Setting<Boolean> STATISTICS_AGGREGATES = Setting.ofBoolean(PREFIX + "scan.aggregates.enabled", true, Scope.RUN_TIME,
-      "Whether `count(*)`, `count`, `min` and `max` of columns over a whole cached relation, without grouping or filter, are answered from"
-          + " the statistics of its batches, without decoding; `min` and `max` of integers, decimals, booleans, dates, timestamps, times"
-          + " and intervals only. False: such queries decode what they ask for, as all others.");
+  public static final Setting<Boolean> AGGREGATES = Setting.ofBoolean(PREFIX + "scan.aggregates.enabled", true, Scope.RUN_TIME,
+      "Whether aggregates over a whole cached relation, without grouping or filter, are answered by Quiver: `count(*)`, `count`, `min` and"
+          + " `max` of columns from the statistics of batches, without decoding (`min` and `max` of integers, decimals, booleans, dates,"
+          + " timestamps, times and intervals only); `sum` and `avg` of numbers and of decimals of up to 28 digits, `sum(length(column))`,"
+          + " and all of these and `count` of fields of structs by adding up in the library while it decodes. False, or where a query"
+          + " has any other aggregate: Spark adds up what is decoded for it.");
 
   public static final Setting<Boolean> ROW_FILTER = Setting.ofBoolean(PREFIX + "scan.filter.enabled", true, Scope.RUN_TIME,
       "Whether conditions of a query's filter (a column compared with constants, `IN`, `IS [NOT] NULL`, prefixes) are evaluated while"
@@ -93,7 +95,7 @@ public final class QuiverSettings {
 
   private static final List<Setting<?>> ALL =
       Collections.unmodifiableList(Arrays.asList(ENABLED, CODEC, ZSTD_LEVEL, BATCH_MAX_BYTES, WRITE_AHEAD, SCAN_ENABLED,
-          STATISTICS_AGGREGATES, ROW_FILTER, NESTED_PRUNING, MEMORY_LIMIT, STATUS, VERSION));
+          AGGREGATES, ROW_FILTER, NESTED_PRUNING, MEMORY_LIMIT, STATUS, VERSION));
 
   private static final Logger LOG = LoggerFactory.getLogger(QuiverSettings.class);
   private static final Set<String> WARNED = ConcurrentHashMap.newKeySet();
@@ -135,9 +137,9 @@ public final class QuiverSettings {
     return ENABLED.read(env.conf()) ? null : ENABLED.key() + " is false";
   }
 
-  /** Whether aggregations may be answered from statistics in this session. */
-  public static boolean statisticsAggregates(SQLConf conf) {
-    return scanEnabled(conf) && STATISTICS_AGGREGATES.read(conf);
+  /** Whether aggregations over whole relations may be answered from statistics and added up by the library in this session. */
+  public static boolean answersAggregates(SQLConf conf) {
+    return scanEnabled(conf) && AGGREGATES.read(conf);
   }
 
   /** Whether rows may be left out while batches are decoded, in this session. */

@@ -13,7 +13,7 @@ package io.github.quiverspark.nativelib;
  */
 public final class Native {
   /** The ABI this class was written for; {@link #abiVersion} must answer the same. */
-  public static final int ABI_VERSION = 5;
+  public static final int ABI_VERSION = 6;
 
   private Native() {}
 
@@ -128,6 +128,20 @@ public final class Native {
    * @param layout receives [0] row count, [1] stored bytes read, [2] decode time in ns, [3] rows that the filter has left
    */
   public static native void decodeRows(long decoder, byte[] header, byte[][] segments, byte[] checksums, long[] layout);
+
+  /**
+   * Decodes the projected columns and adds up values that are not null; a filter is left aside. Where it throws, nothing has been added.
+   *
+   * @param checksums as for {@link #decodeVectors}
+   * @param terms for each sum a node, counted as by {@link #decodeVectors}, which is a column or a field of structs, and what to do:
+   *     0 count, 1 add integers or decimals of up to 18 digits, 2 the same unless it overflows, 3 add as doubles in the order of rows,
+   *     4 add decimals in 128 bits, 5 add lengths of strings (characters) or binary (bytes)
+   * @param totals for each sum four numbers, which are added to: values; sum, its low half, or the bits of a double; its high half, or, of
+   *     2, 1 once it has overflowed; the value with which 2 would overflow, and has stayed as it was
+   * @param layout as for {@link #decodeRows}
+   */
+  public static native void decodeTotals(
+      long decoder, byte[] header, byte[][] segments, byte[] checksums, int[] terms, long[] totals, long[] layout);
 
   /**
    * The next block of rows as UnsafeRow bytes of the projected schema, or null after the last row.

@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * times), Double (floats too), {@link Decimal} and {@link UTF8String}. The orders are Catalyst's: NaN is greatest and equals itself, -0.0
  * equals 0.0, decimals compare by value, strings by unsigned bytes.
  */
-final class Column implements Serializable {
+public final class Column implements Serializable {
   private static final long serialVersionUID = 1L;
   static final int FIELDS = 5;
 
@@ -127,7 +127,7 @@ final class Column implements Serializable {
   }
 
   /** Whether the bounds of a batch are values of this column, bit for bit: strings are cut, floating-point zeros are signed anew. */
-  boolean hasExactBounds() {
+  public boolean hasExactBounds() {
     switch (storage) {
       case BOOLEAN:
       case BYTE:
@@ -142,7 +142,7 @@ final class Column implements Serializable {
   }
 
   /** Number of nulls of the batch in this column. */
-  int nulls(InternalRow stats) {
+  public int nulls(InternalRow stats) {
     return stats.getInt(first + 2);
   }
 
@@ -152,17 +152,17 @@ final class Column implements Serializable {
   }
 
   /** Whether the batch has a value other than null in this column. */
-  boolean hasValue(InternalRow stats) {
+  public boolean hasValue(InternalRow stats) {
     return stats.getInt(first + 3) > nulls(stats);
   }
 
   /** Smallest possible value; null if not known. */
-  Object lower(InternalRow stats) {
+  public Object lower(InternalRow stats) {
     return bound(stats, first);
   }
 
   /** Greatest possible value; null if not known. */
-  Object upper(InternalRow stats) {
+  public Object upper(InternalRow stats) {
     return bound(stats, first + 1);
   }
 
@@ -203,7 +203,7 @@ final class Column implements Serializable {
   }
 
   /** Writes a value that {@link #lower} or {@link #upper} gave, or null, as a field of the column's type. */
-  void write(Object value, UnsafeRowWriter writer, int ordinal) {
+  public void write(Object value, UnsafeRowWriter writer, int ordinal) {
     if (storage == Storage.DECIMAL && (value != null || precision > Decimal.MAX_LONG_DIGITS())) {
       // a null of that width has room for a value
       writer.write(ordinal, (Decimal) value, precision, scale);
@@ -236,7 +236,7 @@ final class Column implements Serializable {
   }
 
   /** Catalyst's order of two normalised values of the same kind. */
-  static int compare(Object a, Object b) {
+  public static int compare(Object a, Object b) {
     if (a instanceof Long) {
       return Long.compare((Long) a, (Long) b);
     }

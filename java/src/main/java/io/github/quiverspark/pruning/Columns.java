@@ -18,17 +18,18 @@ import org.apache.spark.sql.types.StringType$;
 import org.apache.spark.sql.types.YearMonthIntervalType;
 
 /** Finds the cached column behind an expression. */
-final class Columns {
+public final class Columns {
   private final Map<ExprId, Integer> indexes = new HashMap<>();
 
-  Columns(scala.collection.Seq<Attribute> cachedAttributes) {
+  /** Among these columns, in the order of the statistics. */
+  public Columns(scala.collection.Seq<Attribute> cachedAttributes) {
     for (int i = 0; i < cachedAttributes.length(); i++) {
       indexes.putIfAbsent(cachedAttributes.apply(i).exprId(), i);
     }
   }
 
   /** The column that an expression is, but for casts that keep order; null if it is something else. */
-  Column find(Expression expression) {
+  public Column find(Expression expression) {
     if (expression instanceof AttributeReference) {
       Integer index = indexes.get(((AttributeReference) expression).exprId());
       if (index == null) {

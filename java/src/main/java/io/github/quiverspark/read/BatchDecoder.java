@@ -62,6 +62,19 @@ final class BatchDecoder extends TaskResource {
     }
   }
 
+  /** Decodes the projected columns and adds them up, as {@link Native#decodeTotals}. */
+  void addTotals(QuiverCachedBatch batch, int[] terms, long[] totals) {
+    enter();
+    try {
+      Native.decodeTotals(handle(), batch.header(), batch.segments(), toVerify(batch), terms, totals, layout);
+      decoded(batch);
+    } catch (CorruptBatchException e) {
+      throw block.named(e);
+    } finally {
+      exit();
+    }
+  }
+
   /** The next block of rows of the decoded batch, as {@link Native#nextRows}. */
   byte[] nextRows(int[] ends, int targetBytes, byte[] spareBlock) {
     enter();

@@ -23,13 +23,9 @@ abstract class BatchIterator<T> extends AbstractIterator<T> {
   protected final QuiverCachedBatch nextBatch() {
     decoder.checkInterrupted();
     while (block.reading(input::hasNext)) {
-      CachedBatch batch = block.reading(input::next);
-      if (!(batch instanceof QuiverCachedBatch)) {
-        throw new IllegalStateException(
-            block + ": a relation that Quiver has cached holds " + (batch == null ? "null" : "a " + batch.getClass().getName()));
-      }
+      QuiverCachedBatch batch = block.next(input);
       if (batch.numRows() > 0) {
-        return (QuiverCachedBatch) batch;
+        return batch;
       }
     }
     decoder.close();

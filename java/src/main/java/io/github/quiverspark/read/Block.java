@@ -1,12 +1,15 @@
 package io.github.quiverspark.read;
 
 import io.github.quiverspark.CorruptBatchException;
+import io.github.quiverspark.QuiverCachedBatch;
 import io.github.quiverspark.write.RowBatchWriter;
 import java.io.InterruptedIOException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.function.Supplier;
 import org.apache.spark.rdd.RDD;
+import org.apache.spark.sql.columnar.CachedBatch;
 import org.apache.spark.storage.RDDBlockId;
+import scala.collection.Iterator;
 
 /** The block of the block manager that a reader's batches come from, for messages. */
 public final class Block {
@@ -45,6 +48,16 @@ public final class Block {
       }
       throw e;
     }
+  }
+
+  /** The next batch of a relation that Quiver has cached. */
+  public QuiverCachedBatch next(Iterator<CachedBatch> batches) {
+    CachedBatch batch = reading(batches::next);
+    if (!(batch instanceof QuiverCachedBatch)) {
+      throw new IllegalStateException(
+          this + ": a relation that Quiver has cached holds " + (batch == null ? "null" : "a " + batch.getClass().getName()));
+    }
+    return (QuiverCachedBatch) batch;
   }
 
   /**

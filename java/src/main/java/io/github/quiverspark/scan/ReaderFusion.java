@@ -22,7 +22,7 @@ import scala.collection.Seq;
  * without a row in between. Spark would not: its scan gives rows as well, and where rows are offered Spark takes them.
  *
  * <p>Parents that need a whole UnsafeRow anyway (exchanges, sorts, limits, collecting) are better served by the row reader, which gets such
- * rows from the native library in blocks. Aggregations that need no values at all become a {@link StatisticsAggregate}. Of struct columns
+ * rows from the native library in blocks. Aggregations that need no values at all become a {@link QuiverAggregate}. Of struct columns
  * only the fields that are needed are read: {@link NestedPruning}.
  *
  * <p>Runs as the post-transition part of a columnar rule: Spark calls these before it collapses operators into generated code, in
@@ -42,7 +42,7 @@ final class ReaderFusion extends Rule<SparkPlan> {
     boolean generatesCode = conf().wholeStageEnabled()
         && !conf().getConfString("spark.sql.codegen.factoryMode", "FALLBACK").equalsIgnoreCase("NO_CODEGEN");
     SparkPlan fused = Plans.transformUp(plan, parent -> {
-      SparkPlan answered = StatisticsAggregate.of(parent);
+      SparkPlan answered = QuiverAggregate.of(parent);
       return answered != null ? answered : generatesCode ? fuse(parent) : parent;
     });
     return QuiverSettings.prunesFields(conf()) ? NestedPruning.apply(fused) : fused;

@@ -49,7 +49,7 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
 
   /** The two Scala lines declare different results, neither of which Java sees as a map of these types. */
   @SuppressWarnings("unchecked")
-  private static Map<String, SQLMetric> with(Map<String, SQLMetric> map, String name, SQLMetric metric) {
+  static Map<String, SQLMetric> with(Map<String, SQLMetric> map, String name, SQLMetric metric) {
     return (Map<String, SQLMetric>) (Object) map.$plus(new Tuple2<>(name, metric));
   }
 
@@ -72,7 +72,7 @@ final class ScanMetrics implements ReadObserver, BatchFilter.Listener {
     }
   }
 
-  private static long segmentBytes(QuiverCachedBatch batch) {
+  static long segmentBytes(QuiverCachedBatch batch) {
     long bytes = 0;
     for (byte[] segment : batch.segments()) {
       bytes += segment.length;

@@ -35,6 +35,7 @@ import scala.collection.Iterator;
 /** Plans over cached relations, and what they give, with adaptive execution on and off. */
 class QuiverScanTest {
   private static final String ADAPTIVE = "spark.sql.adaptive.enabled";
+  private static final String AGGREGATES = "spark.quiver.scan.aggregates.enabled";
   private static SparkSession spark;
 
   @BeforeAll
@@ -56,7 +57,7 @@ class QuiverScanTest {
   @AfterEach
   void forget() {
     spark.catalog().clearCache();
-    for (String key : List.of(ADAPTIVE, "spark.quiver.enabled", "spark.quiver.scan.enabled", "spark.quiver.scan.aggregates.enabled",
+    for (String key : List.of(ADAPTIVE, "spark.quiver.enabled", "spark.quiver.scan.enabled", AGGREGATES,
         "spark.quiver.scan.filter.enabled", "spark.quiver.compression.codec",
         "spark.sql.inMemoryColumnarStorage.enableVectorizedReader", "spark.sql.autoBroadcastJoinThreshold",
         "spark.sql.codegen.wholeStage")) {
@@ -135,8 +136,8 @@ class QuiverScanTest {
     numbers().cache().count();
     Dataset<Row> count = numbers().groupBy().count();
     assertEquals(20000, count.collectAsList().get(0).getLong(0));
-    assertEquals(1, find(count, StatisticsAggregate.class).size());
-    spark.conf().set("spark.quiver.scan.aggregates.enabled", false);
+    assertEquals(1, find(count, QuiverAggregate.class).size());
+    spark.conf().set(AGGREGATES, false);
     Dataset<Row> rows = numbers().groupBy().count();
     assertEquals(20000, rows.collectAsList().get(0).getLong(0));
     assertEquals(20000, metric(rows, "numOutputRows"));
@@ -199,6 +200,7 @@ class QuiverScanTest {
   @ValueSource(booleans = {true, false})
   void fieldLimitCountsWhatIsRead(boolean adaptive) {
     spark.conf().set(ADAPTIVE, adaptive);
+    spark.conf().set(AGGREGATES, false);
     String[] columns = new String[300];
     for (int i = 0; i < columns.length; i++) {
       columns[i] = "id + " + i + " as c" + i;

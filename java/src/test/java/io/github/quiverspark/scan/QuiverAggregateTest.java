@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Aggregations over cached relations that statistics answer, against the same without the cache. */
-class StatisticsAggregateTest {
+/** Aggregations over cached relations that statistics answer, against the same without the cache. Sums are in {@link QuiverSumTest}. */
+class QuiverAggregateTest {
   private static final String ADAPTIVE = "spark.sql.adaptive.enabled";
   private static final List<String> EXACT = List.of("tinyint", "smallint", "int", "bigint", "decimal(9,2)", "decimal(18,0)",
       "decimal(38,6)", "boolean", "date", "timestamp", "timestamp_ntz", "interval day to second", "interval year to month");
@@ -27,7 +27,7 @@ class StatisticsAggregateTest {
 
   @BeforeAll
   static void start() {
-    spark = SparkSession.builder().master("local[2]").appName("StatisticsAggregateTest")
+    spark = SparkSession.builder().master("local[2]").appName("QuiverAggregateTest")
         .config("spark.plugins", QuiverPlugin.class.getName())
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "3")
@@ -89,8 +89,8 @@ class StatisticsAggregateTest {
     return df.selectExpr(aggregates.toArray(new String[0]));
   }
 
-  private static List<StatisticsAggregate> answered(Dataset<Row> df) {
-    return QuiverScanTest.find(df, StatisticsAggregate.class);
+  private static List<QuiverAggregate> answered(Dataset<Row> df) {
+    return QuiverScanTest.find(df, QuiverAggregate.class);
   }
 
   @ParameterizedTest
@@ -125,7 +125,7 @@ class StatisticsAggregateTest {
       queries.add(df.where("c2 > 100").selectExpr("max(c3)", "count(*)"));
       queries.add(df.groupBy("c7").agg(org.apache.spark.sql.functions.max("c3")).orderBy("c7"));
       queries.add(df.selectExpr("max(c3 + 1)"));
-      queries.add(df.selectExpr("max(c3)", "sum(c3)"));
+      queries.add(df.selectExpr("max(c3)", "sum(c3 + 1)"));
       queries.add(df.selectExpr("count(distinct c0)"));
       queries.add(df.selectExpr("count(c0, c1)"));
       queries.add(df.selectExpr("count(*) filter (where c0 > 3)"));
@@ -167,7 +167,7 @@ class StatisticsAggregateTest {
     List<Row> answer = df.collectAsList();
     assertEquals(12, answered(df).get(0).metrics().apply("numBatches").value());
     String plan = QuiverScanTest.explain(df);
-    assertTrue(plan.contains("StatisticsAggregate [partial_count(c1"), plan);
+    assertTrue(plan.contains("QuiverAggregate [partial_count(c1"), plan);
     spark.conf().set("spark.quiver.scan.aggregates.enabled", false);
     Dataset<Row> read = cached.selectExpr("count(c1)", "max(c2)");
     assertEquals(answer, read.collectAsList());
