@@ -2,7 +2,7 @@
 
 from harness import submit
 from harness.registry import case
-from harness.tables import AGGREGATES, AQE, VECTORIZED
+from harness.settings import AGGREGATES, AQE, VECTORIZED
 
 _NUMBERS = {
     "tinyint": "cast(hash(id) % 128 as tinyint)",

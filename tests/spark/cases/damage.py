@@ -1,7 +1,7 @@
 """Stored bytes that are wrong: an error that says what, through Spark; never a wrong row, never a crash; and Spark goes on."""
 
 from harness.registry import case
-from harness.tables import AGGREGATES
+from harness.settings import AGGREGATES
 
 _READS = ("select sum(id), max(s), count(a) from c", "select * from c", "select sum(id), sum(length(s)), count(a) from c")
 

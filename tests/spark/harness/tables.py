@@ -9,15 +9,10 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from . import groups
+from .settings import AGGREGATES, AQE, CODEC, VECTORIZED
 
 #: reader -> what the plan must show for a full read
 READERS = ("row", "fused", "columnar")
-
-VECTORIZED = "spark.sql.inMemoryColumnarStorage.enableVectorizedReader"
-AQE = "spark.sql.adaptive.enabled"
-# read by Quiver only
-AGGREGATES = "spark.quiver.scan.aggregates.enabled"
-CODEC = "spark.quiver.compression.codec"
 
 
 @dataclass(frozen=True)
